@@ -80,7 +80,7 @@ def counts(page: str) -> dict[str, int]:
 def without_verb(texts: list[str]) -> list[str]:
     """The sentences of three words or more in which the embedded parser tags no word as a verb or auxiliary."""
     from rerank_adapters import load
-    from rerank_adapters.text.english import penn_tokenize
+    from rerank_adapters.text.penn_tokens import penn_tokenize
 
     candidates = [text for text in texts if len(text.split()) > 2]
     parses = load("english", "parser").parse([penn_tokenize(text).split() for text in candidates])

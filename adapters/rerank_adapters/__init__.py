@@ -17,14 +17,14 @@ if TYPE_CHECKING:
         Reranker,
         Weights,
         evaluate,
-        load,
-        load_all,
         read_nbest,
     )
     from rerank_adapters.api.training import train
     from rerank_adapters.applications.acceptability.compare import compare
+    from rerank_adapters.applications.acceptability.sentence_classifier import SentenceClassifier
     from rerank_adapters.applications.completion.completed import complete
     from rerank_adapters.applications.language_models.word_measures import surprisal
+    from rerank_adapters.applications.loading import load, load_all
     from rerank_adapters.applications.mbr import mbr
     from rerank_adapters.applications.missing_words.fill import fill
     from rerank_adapters.applications.missing_words.locate import locate
@@ -40,6 +40,7 @@ __all__ = [
     "Pipeline",
     "Reranked",
     "Reranker",
+    "SentenceClassifier",
     "Weights",
     "compare",
     "complete",
@@ -57,9 +58,12 @@ __all__ = [
     "train",
 ]
 _MODULES = {
+    "SentenceClassifier": "applications.acceptability.sentence_classifier",
     "compare": "applications.acceptability.compare",
     "complete": "applications.completion.completed",
     "fill": "applications.missing_words.fill",
+    "load": "applications.loading",
+    "load_all": "applications.loading",
     "locate": "applications.missing_words.locate",
     "mbr": "applications.mbr",
     "parse": "applications.parsing.trees",

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.pairs import Pair
 from rerank_adapters.text import TextPipeline, split_steps
 from rerank_plugins import open_text
@@ -44,6 +45,8 @@ def checked_pairs(pairs: Iterable[tuple[Text, Text] | Pair], name: str = "pairs"
     """The pairs of texts as a list. Raises TypeError for a value that is no pair, with its number from 0."""
     if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
         raise TypeError(f"{name}: wanted a sequence of pairs of texts, found {pairs!r:.60}")
+    if is_frame(pairs):
+        raise TypeError(f"{name}: wanted pairs of texts, found a data frame: give zip(frame['first'], frame['second'])")
     checked: list[tuple[Text, Text]] = []
     for number, pair in enumerate(pairs):
         if isinstance(pair, Pair):

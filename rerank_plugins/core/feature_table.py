@@ -195,11 +195,12 @@ class FeatureTable:
         sparse = self.sparse.rows(rows)
         return replace(self, values=self.values[rows], offsets=offsets, segment_ids=ids, sparse=sparse), rows
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write a temporary file beside `path`, then rename it, so that `path` never holds part of a table.
 
         Raises RerankError if the disk is full or the folder cannot be written.
         """
+        path = Path(path)
         meta = {"version": VERSION, "names": self.names, "segment_ids": self.segment_ids}
         meta |= {"sparse_names": self.sparse.names, "provenance": self.provenance}
         text = np.frombuffer(json.dumps(meta, ensure_ascii=False, sort_keys=True).encode(), np.uint8)
@@ -214,11 +215,12 @@ class FeatureTable:
             raise write_error(str(path), error) from error
 
     @classmethod
-    def load(cls, path: Path) -> FeatureTable:
+    def load(cls, path: str | Path) -> FeatureTable:
         """Read a saved table. One of version 1, which has no checksums, is read with a warning in the log.
 
         Raises FormatError for a file that is not a feature table, is damaged or cut short, or is of another version.
         """
+        path = Path(path)
         try:
             if not zipfile.is_zipfile(path):
                 path.stat()  # raises OSError if the file is missing or cannot be read

@@ -31,6 +31,7 @@ from rerank_plugins.core.errors import PluginError
 from rerank_plugins.core.paths import FILE_MODULE, content_hash
 
 LIBRARIES = ("numpy", "numba", "kenlm", "sacrebleu", "rapidfuzz")
+LOCAL = "<locals>"  # in the qualified name of what is defined in a function
 WHOLE = 1 << 16  # bytes of a data file that are hashed; of a larger one, the size and as many bytes at its end
 
 
@@ -72,7 +73,7 @@ def describe(value: Any, *, file_names: bool = True) -> Any:
     (`options`), except caches, whose names begin with `_`, and options that do not change results. Two attributes of a
     dataclass are described as well: `engines`, a tuple of the distributions that it uses, by their versions, and
     `resources`, the files that it reads besides its options. Any other object becomes its class and the hash of its
-    pickle.
+    pickle, or its attributes if the class is defined in a function.
 
     Raises PluginError for an object that cannot be pickled, and any error that the property `resources` raises.
     """
@@ -98,6 +99,8 @@ def describe(value: Any, *, file_names: bool = True) -> Any:
     kind = type(value)
     description: dict[str, Any] = {"class": f"{kind.__module__}.{kind.__qualname__}", "code": _code_hash(kind)}
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        if LOCAL in kind.__qualname__ and hasattr(value, "__dict__"):  # no pickle holds an object of such a class
+            return description | {"attributes": inner(vars(value))}
         return description | {"pickle": _pickle_hash(value)}
     if isinstance(engines := getattr(value, "engines", None), tuple):
         description["engines"] = {name: _version(name) for name in engines}
@@ -165,7 +168,7 @@ def _code_of(description: Any, *packages: str) -> tuple[bool, dict[str, Any]]:
     classes = set(_named(description, "class"))
     names = {_package(name.rpartition(".")[0]) for name in classes}
     hashes = {package: package_hash(package) for package in sorted({*names, *packages})}
-    sure = all(hashes.values()) and "no file" not in _texts(description) and not any("<locals>" in c for c in classes)
+    sure = all(hashes.values()) and "no file" not in _texts(description) and not any(LOCAL in c for c in classes)
     libraries = {name: _version(name) for name in LIBRARIES}
     return sure, {"packages": hashes, "libraries": libraries}
 

@@ -317,6 +317,10 @@ class Parse:
             return self.to_brackets()
         return self.to_conllu().rstrip("\n") if self.dependencies is not None else "(no parse)"
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002  the signature of IPython
+        """Print the same in a notebook."""
+        printer.text(str(self))
+
 
 class Parser(ChecksSentences, GuestsAreChecked, ABC):
     """A parser of tokenised sentences. An extractor gets the one that the config names by a field typed `Parser`."""

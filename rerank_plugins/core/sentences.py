@@ -85,7 +85,9 @@ def split_texts(
 
 
 def _shown(value: object) -> str:
-    text = f"one of segment {value.segment_id}" if isinstance(value, NBestList) else repr(value)
+    if isinstance(value, NBestList):
+        return f"one of segment {value.segment_id}" if value.segment_id else "a single one"
+    text = repr(value)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
 
 

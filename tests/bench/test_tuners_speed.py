@@ -6,7 +6,7 @@ import pytest
 from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.tuners.expected_risk import ExpectedRisk
 from rerank_adapters.tuners.line_search import metric_on_line
-from rerank_adapters.tuners.mbr import expected_utilities
+from rerank_adapters.tuners.mbr_decision import expected_utilities
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.extraction import WorkerEstimate, extract_features, stream_features
-from rerank_adapters.chain.extraction.known_values import of_lists
+from rerank_adapters.chain.extraction.known_values import fingerprint_of_values, of_lists
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.runtime.progress import CountingBar, ExtractionProgress, StatusLine
@@ -501,6 +501,21 @@ def test_descriptions_of_options(tmp_path):
     assert plain["pickle"] != describe(Plain(2))["pickle"]
     with pytest.raises(PluginError, match="cannot be sent"):
         describe(lambda: 1)
+
+
+def test_classes_that_are_defined_in_a_function_are_described_and_never_cached():
+    class Local(FeatureExtractor):
+        def __init__(self, times):
+            self.times = times
+
+        def extract(self, nbest):
+            return self.times * LengthFeature().extract(nbest)
+
+    assert describe(Local(2)) == describe(Local(2)) != describe(Local(3))
+    assert not fingerprint_of_values(Plan({"mine": Local(2)}), "mine").complete
+    once = extract_features(lists(3), Plan({"mine": Local(1)}), jobs=2)
+    twice = extract_features(lists(3), Plan({"mine": Local(2)}), jobs=2)
+    assert np.array_equal(2 * once.values, twice.values)
 
 
 def test_lists_are_told_apart_by_all_that_extractors_see():

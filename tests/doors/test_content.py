@@ -86,7 +86,9 @@ def test_wrong_references_are_refused_with_what_was_found(job, references, said)
     message = refused("evaluate", "-r", references, "--nbest", "lists", "-m", "bleu,tokenize=none", *FAST)
     assert re.search(said, message)
     assert message.startswith(f"outputs of '1-best' and {references}: ")
-    assert message.endswith("`--trust-pairs` (in a config `trust_pairs = true`) goes on all the same")
+    assert message.endswith(
+        "`--trust-pairs` (in a config `trust_pairs = true`, in Python `trust_pairs=True`) goes on all the same"
+    )
 
 
 def test_right_references_are_taken_without_a_word(job):

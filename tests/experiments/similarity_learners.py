@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.applications.similarity.pair_scores import family_of
+from rerank_adapters.applications.similarity.measure_data import family_of
 from rerank_adapters.applications.similarity.regressions import select, select_as_paper, shrunk_weights
 from rerank_adapters.applications.similarity.scores import pearson
 from rerank_adapters.applications.similarity.train import PENALTIES, SimilaritySettings, Training

@@ -14,8 +14,9 @@ from typing import Any
 import click
 import numpy as np
 
+from rerank_adapters.applications.similarity.measure import measure
+from rerank_adapters.applications.similarity.measure_data import measures_of
 from rerank_adapters.applications.similarity.monotone import differences_of
-from rerank_adapters.applications.similarity.pair_scores import measure, measures_of
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
 from rerank_adapters.applications.similarity.scores import pearson
 from rerank_adapters.applications.similarity.train import Training

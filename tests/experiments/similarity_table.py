@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.applications.similarity.pair_scores import family_of
+from rerank_adapters.applications.similarity.measure_data import family_of
 from rerank_adapters.applications.similarity.regressions import regress
 from rerank_adapters.applications.similarity.train import PENALTIES, SimilaritySettings, Training, fit, left_out
 from tests.experiments.experiment import experiment

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.applications.similarity.pair_scores import recogniser_of
+from rerank_adapters.applications.similarity.measure_data import recogniser_of
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.similarity.measures.sentence_parts import named_entities

@@ -37,6 +37,8 @@ def test_it_is_the_file_that_the_command_writes(tmp_path):
     assert parse(tmp_path / "text").to_conllu() == trees.to_conllu()
     assert "# unknown_words = zorbles" in trees.to_conllu()
     assert trees[2].unknown == ("zorbles",)
+    assert repr(trees[2]) == str(trees[2])
+    assert repr(trees).split("\n\n")[2] == str(trees[2])
     brackets = parse(TEXTS, "pcfg")
     assert brackets.to_brackets() == done("trees", "parse", tmp_path / "text", "-p", "pcfg").out
     assert brackets.to_brackets(k_best=True) == done("trees", "parse", tmp_path / "text", "-p", "pcfg", "--k-best").out

@@ -101,6 +101,18 @@ def test_a_metric_of_others_is_a_measure_of_the_commands(folder):
     )
 
 
+def test_objects_of_load_are_measures(folder):
+    stems, system = load("tfidf.stems"), load(folder / "model.sim")
+    rows = similarity(PAIRS, {"a": stems, "b": system, "c": "tfidf.stems", "d": folder / "model.sim"})
+    assert rows["a"] == rows["c"] == stems.scores(PAIRS).tolist()
+    assert rows["b"] == rows["d"] == system.scores(PAIRS).tolist()
+    assert similarity(PAIRS, stems).columns == ("first", "second", "tfidf.stems")
+    assert load(str(folder / "model.sim"), "measure").scores([]).tolist() == []
+    assert load("strings.edits", text="none").scores([(["a", "b"], "a b")]).tolist() == [1.0]
+    with pytest.raises(TypeError, match=r"pairs\[0\]: wanted a pair of texts"):
+        stems.scores(["ab"])
+
+
 def test_what_it_refuses(folder):
     with pytest.raises(TypeError, match=r"pairs\[1\]: wanted a pair of texts"):
         similarity([("a", "b"), "ab"], "tfidf.stems")
@@ -108,7 +120,7 @@ def test_what_it_refuses(folder):
         similarity([(1, "b")], "tfidf.stems")
     with pytest.raises(ConfigError, match=r"no measure is named 'tfidf.stem'; did you mean 'tfidf.stems'"):
         similarity(PAIRS, "tfidf.stem")
-    with pytest.raises(ConfigError, match=r"those of esa need --esa"):
+    with pytest.raises(ConfigError, match=r"the measure 'esa.cosine' needs data: give them by --esa"):
         similarity(PAIRS, "esa.cosine")
     with pytest.raises(ConfigError, match=r"two measures are called 'tfidf\.stems'"):
         similarity(PAIRS, ["tfidf.stems", "tfidf.stems"])

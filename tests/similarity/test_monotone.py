@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rerank_adapters.applications.similarity.measure import score_pairs
 from rerank_adapters.applications.similarity.monotone import constrained, differences_of, non_negative_least_squares
-from rerank_adapters.applications.similarity.pair_scores import score_pairs
 from rerank_adapters.applications.similarity.regressions import shrink
 from rerank_adapters.applications.similarity.train import SimilaritySettings, train_similarity
 from rerank_plugins.similarity.measures.table import UNBOUNDED, Measures

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from rerank_adapters.applications.similarity.measure_data import measures_of, recogniser_of
 from rerank_adapters.applications.similarity.model import read_similarity
-from rerank_adapters.applications.similarity.pair_scores import measures_of, recogniser_of
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.dependency.stanza_parser import LONGEST, StanzaEntities
 from rerank_plugins.similarity.measures.table import Measures
@@ -90,7 +90,7 @@ def test_wordnet_on_its_own(wordnet, tmp_path):
     found = done("similarity", "apply", pairs, "--measure", "wordnet.path", "--wordnet", wordnet).lines
     near, far, nothing = map(float, found)
     assert near > far > nothing == 0
-    assert "need --wordnet" in refused("similarity", "apply", pairs, "--measure", "wordnet.path")
+    assert "give them by --wordnet" in refused("similarity", "apply", pairs, "--measure", "wordnet.path")
     assert "no WordNet database" in refused(
         "similarity", "apply", pairs, "--measure", "wordnet.path", "--wordnet", tmp_path
     )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.similarity.pair_scores import measures_of
+from rerank_adapters.applications.similarity.measure_data import measures_of
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
 from rerank_plugins import Hypothesis, ModelError, NBestList

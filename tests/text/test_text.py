@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.text import TextPipeline, looks_like, vocabulary_warnings
-from rerank_adapters.text.english import penn_tokenize, penn_unescape, restore_sentence
+from rerank_adapters.text.penn_tokens import penn_tokenize, penn_unescape
+from rerank_adapters.text.restored_sentences import restore_sentence
 from rerank_adapters.text.steps import KINDS
 from rerank_adapters.text.transcripts import FILLERS
 from rerank_plugins import ConfigError

@@ -13,7 +13,8 @@ from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners import mira
 from rerank_adapters.tuners.expected_risk import Posterior
 from rerank_adapters.tuners.lbfgs import minimise
-from rerank_adapters.tuners.mbr import Mbr, expected_scores, expected_utilities, middle_of_longest_run
+from rerank_adapters.tuners.mbr import Mbr, middle_of_longest_run
+from rerank_adapters.tuners.mbr_decision import expected_scores, expected_utilities
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import PairSampler, Pro
 from rerank_adapters.tuners.problem import Prior, Problem

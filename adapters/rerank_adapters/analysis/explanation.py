@@ -30,6 +30,7 @@ NAMES = {
     "oracle": "oracle",
     "worst": "worst",
 }
+SHOWN_FEATURES, WIDTH = 10, 100  # of an explanation that is printed
 MARGIN = "margin"  # stands for the name of a feature
 CHOICES = "best, first, second, oracle, worst, a rank in the decoder's order, or the text of a hypothesis"
 
@@ -83,7 +84,7 @@ class Parses(NamedTuple):
     second: Parse
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """All that is known of a segment and two of its hypotheses; contributions come in order of their size."""
 
@@ -97,6 +98,12 @@ class Explanation:
     contributions: tuple[Contribution, ...]
     words: tuple[WordScores, ...]
     parses: tuple[Parses, ...]
+
+    def __repr__(self) -> str:
+        """The lines that `rerank explain` prints, with ten features."""
+        from rerank_adapters.analysis.explanation_report import explanation_lines
+
+        return "\n".join(explanation_lines(self, SHOWN_FEATURES, WIDTH))
 
 
 def choose(

@@ -22,7 +22,7 @@ from typing import Any
 
 from rerank_adapters.api.evaluation import evaluate
 from rerank_adapters.api.pipeline import Pipeline
-from rerank_adapters.chain.loading import load, load_all
+from rerank_adapters.chain.loading import load
 from rerank_adapters.chain.reranker import RankedHypothesis, Reranked, Reranker
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.frames import Roles, is_frame, lists_of_frame, lists_of_records
@@ -42,8 +42,6 @@ __all__ = [
     "Reranker",
     "Weights",
     "evaluate",
-    "load",
-    "load_all",
     "read_nbest",
 ]
 

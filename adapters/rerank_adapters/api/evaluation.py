@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rerank_adapters.api.pipeline import checked_lists
+from rerank_adapters.api.given_lists import checked_lists
 from rerank_adapters.api.plugin_tables import PluginTables
 from rerank_adapters.api.reference_texts import Texts, by_id, files_of, in_order, pair_with
 from rerank_adapters.chain.content import PairedTexts
@@ -40,12 +40,12 @@ def evaluate(
 ) -> Evaluation:
     """Compare systems (name -> outputs, the baseline first) by metrics, with significance tests.
 
-    The outputs of a system are one text for each segment, the lists that a pipeline has reranked, or a mapping by
-    segment id. `references` are as in `Pipeline.fit`; `metrics` are one or many, each as `load` takes it. With
-    `nbests`, outputs are in the order of the lists, and the result has their oracle and anti-oracle; a reference
-    without a list counts with an empty hypothesis, which is logged. `groups` has the group of each segment, such as
-    its speaker. `sources` are the source sentences, for metrics that read them and for the report; by default those of
-    the lists.
+    The outputs of a system are one text for each segment, the lists that a pipeline has reranked, lists whose first
+    hypotheses count, or a mapping by segment id. `references` are as in `Pipeline.fit`; `metrics` are one or many, each
+    as `load` takes it. With `nbests`, outputs are in the order of the lists, and the result has their oracle and
+    anti-oracle; a reference without a list counts with an empty hypothesis, which is logged. `groups` has the group of
+    each segment, such as its speaker. `sources` are the source sentences, for metrics that read them and for the
+    report; by default those of the lists.
 
     Raises FormatError where outputs and references differ in number, with both numbers, ConfigError where they do not
     belong together, unless `trust_pairs`, and TypeError for what are no outputs.
@@ -108,6 +108,13 @@ def _check_several(name: str, value: object) -> None:
         raise TypeError(f"system {name!r}: wanted a list of outputs, one for each segment, found {shown}")
 
 
+def _output(one: Any) -> Any:
+    """The text of a list in its present order; any other value as it is."""
+    if isinstance(one, NBestList):
+        return one[0].text if len(one) else ""
+    return one.best if isinstance(one, Reranked) else one
+
+
 def _outputs(name: str, value: Any, ids: Sequence[str], order: Sequence[str]) -> list[str]:
     """The output of each of the segments `ids`; those of a sequence are those of `order`."""
     where = f"system {name!r}"
@@ -118,9 +125,9 @@ def _outputs(name: str, value: Any, ids: Sequence[str], order: Sequence[str]) ->
         outputs = list(value)
         if len(outputs) != len(order):
             raise FormatError(f"{where}: {counted(len(outputs), 'output')} for {counted(len(order), 'segment')}")
-        ranked = [one.segment_id for one in outputs if isinstance(one, Reranked)]
+        ranked = [one.segment_id for one in outputs if isinstance(one, Reranked | NBestList)]
         own = ranked if len(ranked) == len(outputs) and set(ranked) == set(order) else order
-        texts = dict(zip(own, (one.best if isinstance(one, Reranked) else one for one in outputs), strict=True))
+        texts = dict(zip(own, map(_output, outputs), strict=True))
     if wrong := [text for text in texts.values() if not isinstance(text, str)]:
         raise TypeError(f"{where}: wanted texts, found {wrong[0]!r:.60}")
     known = set(ids)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from rerank_adapters.analysis.explanation import Explanation, explain
+from rerank_adapters.api.given_lists import checked_lists, numbered
 from rerank_adapters.api.pipeline_parameters import PipelineParameters
 from rerank_adapters.api.plugin_tables import recorded_tuner
 from rerank_adapters.api.reference_texts import files_of, pair_with
@@ -29,12 +30,10 @@ from rerank_adapters.chain.totals import TOTALS, with_totals
 from rerank_adapters.chain.tune import TuningOutcome, compare_tuners, learn
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation
 from rerank_adapters.config import read_config
-from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList
 from rerank_plugins.core.registry import suggestion
-from rerank_plugins.core.sentences import check_lists
 
 TABLE = Path("table")  # what messages call a table in memory
 OBJECTS = "objects"  # the key of a provenance under which labels of objects are recorded
@@ -161,6 +160,32 @@ class Pipeline(PipelineParameters):
         """Yield each list in its new order as soon as it has come, in the order of arrival and in bounded memory."""
         return self._predicted(self.weights_, numbered(stream), progress, at_once=True)
 
+    def score(
+        self,
+        nbests: Iterable[NBestList],
+        references: object,
+        *,
+        reference_form: ReferenceForm = "auto",
+        progress: bool = False,
+    ) -> float:
+        """The score of the new 1-bests by the tuned metric, negated for an error rate: higher is better.
+
+        Scikit-learn's searches and cross-validations compare pipelines by it. `evaluate` gives scores as they are,
+        with intervals and tests. Raises what `predict` raises, and FormatError as `fit` does.
+
+        >>> lists = [NBestList.from_texts(["so is it", "so it is"]) for _ in range(4)]
+        >>> Pipeline("rank", tuner="mert", metric="wer").fit(lists, ["so it is"] * 4).score(lists, ["so it is yes"] * 4)
+        -25.0
+        """
+        lists = checked_lists(nbests)
+        paired = pair_with(lists, references, reference_form, "tuning")
+        best = {ranked.segment_id: ranked.best for ranked in self.predict(lists, progress=progress)}
+        measure = self._fitted_job.measures[0]
+        texts, sources = [[best[nbest.segment_id]] for nbest in paired.nbests], [n.source for n in paired.nbests]
+        totals = measure.statistics(texts, paired.references, sources).sum(axis=0)
+        score = float(measure.metric.score(totals))
+        return score if measure.metric.higher_is_better else 0.0 - score  # and not -0.0
+
     def _predicted(
         self, weights: Weights, lists: Iterable[NBestList], progress: bool, *, at_once: bool
     ) -> Iterator[Reranked]:
@@ -262,29 +287,3 @@ class Pipeline(PipelineParameters):
         paired = pair_with(lists, references, form, "tuning")
         job, data = tuning_set(job, lists, paired, files_of(references), table)
         return job, data, features_of(job, data, table, TABLE)
-
-
-def numbered(nbests: Iterable[NBestList]) -> Iterator[NBestList]:
-    """The lists, of which those without an id get the number of their place. Raises TypeError for other things."""
-    for place, nbest in enumerate(nbests):
-        if not isinstance(nbest, NBestList):
-            raise TypeError(f"wanted n-best lists, found {nbest!r:.60}: NBestList.from_texts and read_nbest make them")
-        if not len(nbest):
-            raise FormatError(f"segment {nbest.segment_id or place} has no hypotheses to choose from")
-        yield nbest if nbest.segment_id else replace(nbest, segment_id=str(place))
-
-
-def checked_lists(nbests: Iterable[NBestList]) -> list[NBestList]:
-    """The lists, numbered. Raises TypeError for a single list or text, ConfigError for no lists and an id of two."""
-    check_lists(nbests)
-    if is_frame(nbests):
-        raise TypeError("wanted n-best lists, found a data frame: read_nbest(frame) makes lists of it")
-    lists = list(numbered(nbests))
-    if not lists:
-        raise ConfigError("wanted at least one n-best list, found none")
-    seen: set[str] = set()
-    for nbest in lists:
-        if nbest.segment_id in seen:
-            raise ConfigError(f"two lists are those of segment {nbest.segment_id}: give each an id of its own")
-        seen.add(nbest.segment_id)
-    return lists

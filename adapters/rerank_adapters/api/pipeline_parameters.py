@@ -5,9 +5,10 @@ Parameters are kept as they were given, so that scikit-learn can clone a pipelin
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, MutableMapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
@@ -63,11 +64,9 @@ class PipelineParameters:
             "tuner": tables.of(self.tuner, "tuner"),
             "metric": [tables.of(self.metric, "metric")],
             "language": self.language,
-            "jobs": self.jobs,
-            "seed": self.seed,
+            "jobs": _whole("jobs", self.jobs, 1),
+            "seed": _whole("seed", self.seed, 0),
         }
-        if not isinstance(self.jobs, int) or self.jobs < 1:
-            raise ConfigError(f"jobs is {self.jobs!r}, wanted a number of processes, 1 or more")
         self._objects = tables.objects
         self._job = replace(Job.create(config.model_copy(update=given), tables.registry), shared=shared)
         with self._settings(False):
@@ -85,10 +84,11 @@ class PipelineParameters:
         self._fitted_job = replace(self._job, config=config)
 
     def __repr__(self) -> str:
-        """The constructor call, with the parameters that are not the defaults."""
+        """The constructor call, with the parameters that are not the defaults; of a config, only that there is one."""
         defaults = {"features": (), "tuner": "mira", "metric": "bleu", "text": None, "language": "", "jobs": 2}
         defaults |= {"seed": 1, "cache": True, "config": None}
-        shown = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not defaults[k] and v != defaults[k]]
+        given = {k: v for k, v in self.get_params().items() if v is not defaults[k] and v != defaults[k]}
+        shown = [f"{k}={'…' if k == 'config' else repr(_by_name(v))}" for k, v in given.items()]
         return f"Pipeline({', '.join(part.removeprefix('features=') for part in shown)})"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  scikit-learn's signature
@@ -113,6 +113,12 @@ class PipelineParameters:
         self._build()
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn's searches ask for: references are wanted, and are neither classes nor numbers."""
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
+
     @contextmanager
     def _settings(self, progress: bool) -> Iterator[None]:
         with ExitStack() as settings:
@@ -120,3 +126,26 @@ class PipelineParameters:
             if not self.cache:
                 settings.enter_context(without_cache())
             yield
+
+
+def _whole(name: str, value: object, least: int) -> int:
+    """A whole number of Python or of numpy. Raises ConfigError for other values, and for one below `least`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ConfigError(f"{name} is {value!r}, wanted a whole number of {least} or more")
+    return int(value)
+
+
+def _by_name(value: Any) -> Any:
+    """A parameter with names in the place of tables that have nothing else."""
+    if isinstance(value, Mapping):
+        return value["use"] if value.keys() == {"use"} else {key: _by_name(item) for key, item in value.items()}
+    return [_by_name(item) for item in value] if isinstance(value, list) else value
+
+
+def job_of(features: object, **parameters: Any) -> tuple[Job, dict[str, Any]]:
+    """The job of a pipeline with these features, and by label those that are objects of a class of the caller's own.
+
+    Raises what `Pipeline` raises.
+    """
+    pipeline = PipelineParameters(features, **parameters)
+    return pipeline._job, pipeline._objects

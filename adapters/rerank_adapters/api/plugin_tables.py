@@ -122,6 +122,6 @@ def recorded_tuner(provenance: Mapping[str, Any], registry: Registry) -> dict[st
         if provenance.get("tuner") == entry.place.replace(":", "."):
             options = provenance.get("options", {})
             known = options if isinstance(options, Mapping) else {}
-            chosen = {o.name: known[o.name] for o in entry.options() if o.name in known}
+            chosen = {o.name: known[o.name] for o in entry.options() if known.get(o.name, o.default) != o.default}
             return {"use": entry.name} | chosen
     return "mira"

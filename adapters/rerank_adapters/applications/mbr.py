@@ -32,7 +32,7 @@ from rerank_adapters.given_texts import pipeline_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.tuners.mbr import utilities
+from rerank_adapters.tuners.mbr_decision import utilities
 from rerank_plugins import ConfigError, FloatArray, Hypothesis, Metric, NBestList, open_atomic
 from rerank_plugins.kit.nbest_lists import posteriors
 

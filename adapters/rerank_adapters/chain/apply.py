@@ -22,7 +22,7 @@ from rerank_adapters.chain.provenance import RECORDED, check_same_lists
 from rerank_adapters.chain.totals import TOTALS, check_totals
 from rerank_adapters.formats.decoder_features import align
 from rerank_adapters.tuners.margin import with_margin
-from rerank_adapters.tuners.mbr import expected_scores
+from rerank_adapters.tuners.mbr_decision import expected_scores
 from rerank_adapters.weights import Weights
 from rerank_plugins import (
     ConfigError,

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from rerank_plugins import (
     ConfigError,
@@ -30,10 +30,7 @@ from rerank_plugins.core.fingerprint import plain_hash
 from rerank_plugins.core.guests.makes import make
 from rerank_plugins.core.paths import resolve
 from rerank_plugins.core.registry import Entry, Option, Registry, suggestion
-from rerank_plugins.kit.files.cached_parser import CachedParser, recorded_parser
-from rerank_plugins.kit.files.languages import ENGLISH, defaults_of, models_of
-from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
-from rerank_plugins.kit.language_models import with_words
+from rerank_plugins.kit.files.languages import ENGLISH, defaults_of
 
 OBJECT = "an object of Python"  # the owner of entries that are made for an object, of which there is one
 INJECTED: dict[type, str] = {
@@ -97,7 +94,7 @@ class Builder:
             return self._make(entry, values, where)
         if values.get("parser") is None and isinstance(values.get("model"), Path):
             k = values.get("k", options["k"].default) if "k" in options else None
-            values["parser"] = self._recorded_parser(values["model"], k, where)
+            values["parser"] = self._parser_of_model(values["model"], k, where)
         plugin = self._make(entry, values, where)
         tuple(plugin.parsers)  # a parser of another language is an error now, not after the features before this one
         return plugin
@@ -112,29 +109,20 @@ class Builder:
         except ModelError as error:
             raise ModelError(f"{where}: {error}") from None
 
-    def _recorded_parser(self, model: Path, k: int | None, where: str) -> CachedParser | None:
-        """The parser of a model's trees, if one is recorded; for `k` trees of a sentence where it gives several."""
-        table = recorded_parser(model) or self._parser_of_language(model)
+    def _parser_of_model(self, model: Path, k: int | None, where: str) -> Any:
+        """The parser of a model's trees, with its cache; None where there is none.
+
+        It is one for `k` trees of a sentence where it gives several.
+        """
+        from rerank_adapters.chain.model_parsers import parser_table  # which reads the headers of model files
+
+        table = parser_table(model, self.language)
         if not table:
             return None
         entry = self.registry.entries["parser"].get(table["use"])
         if k is not None and entry and any(option.name == "k" for option in entry.options()):
             table["k"] = k
-        return cast(CachedParser, self._once("parser", plain_hash(table), table, f"{where}: the parser of {model}"))
-
-    def _parser_of_language(self, model: Path) -> dict[str, Any]:
-        """The table of the parser of the config's language for a model of trees that records none; empty without one.
-
-        Trees that were made from dependencies are those of `biaffine`, others those of `pcfg`.
-        """
-        if self.language in ("", ENGLISH):
-            return {}
-        of_words = model_kind(model) == "dependency"
-        labels = read_trained_on(model).labels
-        use = "biaffine" if of_words or labels else "pcfg"
-        if use not in models_of(self.language):
-            return {}
-        return {"use": use} if of_words or use == "pcfg" else {"use": use, "constituents": True}
+        return self._once("parser", plain_hash(table), table, f"{where}: the parser of {model}")
 
     def _make(self, entry: Entry, values: Mapping[str, Any], where: str) -> Any:
         try:
@@ -178,7 +166,11 @@ class Builder:
             plugin = value
         else:
             raise ConfigError(f"{here} is {value!r}; wanted the name or the table of a {kind}")
-        return with_words(plugin, f"{here} is {value!r}") if type_ is LanguageModel else plugin
+        if type_ is not LanguageModel:
+            return plugin
+        from rerank_plugins.kit.language_models import with_words
+
+        return with_words(plugin, f"{here} is {value!r}")
 
     def named_object(self, kind: str, name: str, where: str) -> Any:
         """The parser, language model or metric of that name, built once."""
@@ -207,7 +199,10 @@ class Builder:
         plugin = self.shared.get(key) if self.shared is not None and key is not None else None
         if plugin is None:
             plugin = self.build(kind, table, where)
-            plugin = CachedParser(plugin) if kind == "parser" else plugin
+            if kind == "parser":
+                from rerank_plugins.kit.files.cached_parser import CachedParser
+
+                plugin = CachedParser(plugin)
             self._keep(key, plugin)
         return plugin
 
@@ -235,7 +230,7 @@ class Builder:
             plain = json.loads(json.dumps([{**table, **files}, more], default=_plain))
         except TypeError:
             return None
-        stats = [(text, _state(resolve(text, self.base))) for text in texts_in(plain) if text]
+        stats = [(text, file_state(resolve(text, self.base))) for text in texts_in(plain) if text]
         return plain_hash(
             [entry.kind, entry.owner, str(self.base.absolute()) * inner, self.language or ENGLISH, plain, stats]
         )
@@ -256,7 +251,7 @@ def texts_in(value: object) -> Iterator[str]:
             yield from texts_in(part)
 
 
-def _state(path: Path) -> tuple[int, int] | None:
+def file_state(path: Path) -> tuple[int, int] | None:
     """When a file changed last, in ns, and its size in bytes; None if there is none."""
     try:
         stat = path.stat()

@@ -24,7 +24,10 @@ logger = logging.getLogger(__name__)
 
 SAMPLE = 1000  # texts whose style is looked at
 COPIED = ("lexical-overlap", "untranslated")  # features that look for words of the source in hypotheses
-TRUSTED = "if they are right, `--trust-pairs` (in a config `trust_pairs = true`) goes on all the same"
+TRUSTED = (
+    "if they are right, `--trust-pairs` (in a config `trust_pairs = true`, in Python `trust_pairs=True`) goes on all"
+    " the same"
+)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`load`, the one door to plugins from Python: by name, with options, as a table, as an object, or as a model's file.
+"""Loads plugins for Python users: by name, with options, as a table, as an object, or by the file of a model.
 
 What is loaded twice with equal options is one object, which is found by a fingerprint of what was asked for
 (kit/files/in_use.py): as long as somebody uses a parser or a model, nobody reads it again.
@@ -6,6 +6,7 @@ What is loaded twice with equal options is one object, which is found by a finge
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -39,26 +40,10 @@ READING = ("language_model", "parser", "feature")  # kinds of plugins that read 
 def load(
     name_or_file: object, kind: str | None = None, *, language: str = "", text: object = None, **options: Any
 ) -> Any:
-    """The plugin of that name, with these options; a text with options, a table, or the file of a trained model.
-
-    `load("ngram-lm", model="lm.arpa")`, `load("ngram-lm,model=lm.arpa")`, `load({"use": "ngram-lm", "model":
-    "lm.arpa"})` and `load("lm.arpa")` are one and the same object. Any other object is returned as it is. `kind` (one
-    of "feature", "language_model", "parser", "metric", "tuner", "format" and "trainer") tells plugins of the same name
-    apart; a trainer is meant only where it is said, or where nothing else has the name. `language` is the code of the
-    language whose embedded models are used where none is named.
-
-    Methods of language models and parsers take texts, or sequences of words as they are. A text goes through the steps
-    `text` ("none" for none), by default those that the model was trained with, or else `penn-tokenize`.
-
-    Raises PluginError, with the most similar name, for an unknown one; ConfigError for a name or a file of several
-    kinds, and for wrong options; TypeError for an object that is not of the kind.
+    """The plugin of that name or that file, or the object itself: `load` of applications/loading.py, for plugins.
 
     >>> load("length")
     LengthFeature()
-    >>> load("chrf,word_order=2") is load({"use": "chrf", "word_order": 2})
-    True
-    >>> load("treelet-lm").totals(["It rains.", ["It", "rains", "."]]).round(1).tolist()
-    [-23.1, -23.1]
     """
     if kind is not None and kind not in KINDS:
         raise ConfigError(f"kind is {kind!r}{suggestion(kind, KINDS)}")
@@ -86,15 +71,16 @@ def load(
 
 
 def load_all(specs: object, kind: str | None = None, *, language: str = "", text: object = None) -> dict[str, Any]:
-    """One or many plugins of a kind, each as `load` takes it, by label.
+    """One or many plugins of a kind by label: `load_all` of applications/loading.py, for plugins."""
+    named = labelled(specs, kind)
+    return {label: load(spec, kind, language=language, text=text) for label, spec in named.items()}
 
-    A text, a path, a table with `use` or a plugin is one; a mapping without `use` has labels of its own; any other
-    iterable is many. The label of a text is the text, of a file its name, of a table its `label` or `use`, and of an
-    object the name of its class. Raises ConfigError for two of the same label, TypeError for none at all, and what
-    `load` raises.
 
-    >>> list(load_all(["length", {"use": "rank", "label": "place"}], "feature"))
-    ['length', 'place']
+def labelled(specs: object, kind: str | None = None) -> dict[str, Any]:
+    """One or many of what `load` takes, by label. Raises ConfigError for two of the same, TypeError for none at all.
+
+    >>> labelled(["length", {"use": "rank", "label": "place"}])
+    {'length': 'length', 'place': {'use': 'rank', 'label': 'place'}}
     """
     if isinstance(specs, Mapping) and "use" not in specs:
         named = [(str(label), spec) for label, spec in specs.items()]
@@ -102,12 +88,12 @@ def load_all(specs: object, kind: str | None = None, *, language: str = "", text
         named = [(label_of(spec), spec) for spec in several(specs)]
     if not named:
         raise TypeError(f"wanted at least one {(kind or 'plugin').replace('_', ' ')}, found none")
-    loaded: dict[str, Any] = {}
+    by_label: dict[str, Any] = {}
     for label, spec in named:
-        if label in loaded:
+        if label in by_label:
             raise ConfigError(f"two are called {label!r}: give one a label, as in {{label: model}}")
-        loaded[label] = load(spec, kind, language=language, text=text)
-    return loaded
+        by_label[label] = spec
+    return by_label
 
 
 def several(specs: object) -> list[Any]:
@@ -155,10 +141,10 @@ def entry_and_table(
             raise ConfigError(f"a table of a plugin wants its name under 'use', found {dict(spec)!r:.60}")
         return _named(registry, spec["use"], kind), dict(spec)
     name = spec.partition(",")[0] if isinstance(spec, str) else ""
-    if name and _kinds_of(registry, name, kind):
+    if name and kinds_of(registry, name, kind):
         return _named(registry, name, kind), plugin_table(str(spec))
     path = Path(spec).expanduser()
-    if isinstance(spec, Path) or path.exists() or _looks_like_file(spec):
+    if isinstance(spec, Path) or os.path.exists(path) or _looks_like_file(spec):
         kinds = READING if kind is None else ("language_model", kind) if kind == "feature" else (kind,)
         entry = reader(registry, path, kinds)  # a language model is a feature
         return entry, {"use": entry.name, "model": str(path.resolve())}
@@ -169,7 +155,7 @@ def _looks_like_file(text: str) -> bool:
     return "," not in text and ("/" in text or "." in text)
 
 
-def _kinds_of(registry: Registry, name: str, kind: str | None) -> list[str]:
+def kinds_of(registry: Registry, name: str, kind: str | None) -> list[str]:
     """The kinds of the plugins of that name, or of that former one; that of a trainer only if there is no other."""
     if kind is not None:
         known = registry.known(kind).values()
@@ -183,7 +169,7 @@ def _kinds_of(registry: Registry, name: str, kind: str | None) -> list[str]:
 
 
 def _named(registry: Registry, name: str, kind: str | None) -> Entry:
-    kinds = _kinds_of(registry, name, kind)
+    kinds = kinds_of(registry, name, kind)
     if len(kinds) > 1:
         what = " and ".join(f"a {kind.replace('_', ' ')}" for kind in kinds)
         how = " or ".join(f"kind={kind!r}" for kind in kinds)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from rerank_adapters.chain.extraction.plan import Plan, extract_lists
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import recorded_job
 from rerank_adapters.chain.totals import TOTALS, with_totals
+from rerank_adapters.rows import Rows
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, Rescored
 from rerank_plugins.core.nbest import SHOWN_ROWS
@@ -93,6 +94,15 @@ class Reranked(Sequence[RankedHypothesis]):
             return [self[one] for one in range(*place.indices(len(self)))]
         row = int(self.rescored.order[place])
         return RankedHypothesis(self.nbest[row].text, float(self.rescored.scores[row]), row)
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame with a row for each hypothesis, best first.
+
+        Its columns are `segment`, `row` (the old one, from 0), `text` and `score`. The frame of several lists is
+        `pandas.concat([one.to_pandas() for one in reranked])`. Raises ConfigError where pandas is not installed.
+        """
+        rows = [(self.segment_id, one.row, one.text, one.score) for one in self]
+        return Rows(["segment", "row", "text", "score"], rows).to_pandas()
 
     @property
     def best(self) -> str:

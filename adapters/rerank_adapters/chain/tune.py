@@ -138,7 +138,7 @@ def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, Flo
     return baselines
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TuningOutcome:
     """Tuned weights, the tuner's result, and lines that compare their score with those of the baselines.
 
@@ -151,6 +151,10 @@ class TuningOutcome:
     summary: tuple[str, ...]
     selection: Selection | None = None
     held_out: HeldOut | None = None
+
+    def __repr__(self) -> str:
+        """The lines that a command prints of a tuning."""
+        return "\n".join(self.summary)
 
 
 def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> TuningOutcome:

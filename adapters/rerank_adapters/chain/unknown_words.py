@@ -15,8 +15,6 @@ from rerank_adapters.text import HIGH, vocabulary_warnings
 from rerank_plugins import FeatureExtractor, NBestList, Parser, SentenceModel
 from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.kit.files.languages import ENGLISH
-from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
-from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 
 FOREIGN = 0.3  # proportion of unknown words of a text that is in another language
 FEWEST = 10  # words by which that is told
@@ -67,6 +65,9 @@ def language_of_model(model: object) -> str:
         return ENGLISH if hasattr(model, "model") else ""
     if not isinstance(path, Path):  # a model object, which has no file of its own
         return ""
+    from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
+    from rerank_plugins.ngram.arpa_files import is_kenlm_binary
+
     known = not is_kenlm_binary(path) and model_kind(path) is not None and (found := read_trained_on(path)).known
     return found.language if known else ""
 

@@ -34,6 +34,7 @@ from rerank_plugins import FormatError
 
 IdForm = Literal["trn", "kaldi"]
 ID_FORMS: tuple[IdForm, ...] = ("trn", "kaldi")
+TIMED = ("stm", "ctm")  # forms with times, see nist/timed.py
 ENOUGH = 10  # lines with ids that are alike, distinct and shared
 SORTED = 6  # lines whose first words are distinct, those of another file, and in alphabetical order, are most rare, too
 MANY = 20  # lines of text whose first words are all distinct, and those of another file, are most rare

@@ -23,16 +23,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rerank_adapters.formats.fairseq import targets
 from rerank_adapters.formats.guessing import unmistakable
 from rerank_adapters.formats.json_transcripts import json_texts, one_sided, shows_objects
 from rerank_adapters.formats.nist.markup import hypothesis_text, reference_text
-from rerank_adapters.formats.nist.timed import TIMED, TimedTranscripts
 from rerank_adapters.formats.record_keys import JsonKeys, Role
 from rerank_adapters.formats.reference_forms import (
     ENOUGH,
     ID_FORMS,
+    TIMED,
     WITH_IDS,
     TextFile,
     distinct_ids,
@@ -44,6 +44,9 @@ from rerank_adapters.formats.reference_forms import (
 from rerank_adapters.formats.segment_ids import is_number, some_of
 from rerank_plugins import ConfigError, FormatError, open_text
 from rerank_plugins.kit.files.text import display_name
+
+if TYPE_CHECKING:
+    from rerank_adapters.formats.nist.timed import TimedTranscripts
 
 logger = logging.getLogger(__name__)
 ReferenceForm = str  # one of FORMS; `json` perhaps with the keys of its records, as in `json,key=ref,id_key=uid`
@@ -327,9 +330,13 @@ def references_of(files: Sequence[Sequence[str]], names: Sequence[str], form: Re
     shown = shown_form(names[0], columns[0]) if form == "auto" else form
     texts: tuple[Mapping[str, str], ...] = ()
     if shown in TIMED:
+        from rerank_adapters.formats.nist.timed import TimedTranscripts
+
         timed = [TimedTranscripts(name, shown, tuple(column)) for name, column in zip(names, columns, strict=True)]
         return References((), tuple(names), shown, timed=tuple(timed))
     if shown in ("icefall", "fairseq"):
+        from rerank_adapters.formats.fairseq import targets
+
         texts_in = icefall_texts if shown == "icefall" else targets
         read = [texts_in(column, name) for column, name in zip(columns, names, strict=True)]
         columns = [[f"{id_} {text}" for id_, text in texts.items()] for texts in read]

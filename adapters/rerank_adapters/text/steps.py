@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rerank_adapters.text import transcripts
-from rerank_adapters.text.english import penn_tokenize, penn_unescape, restore_sentence
+from rerank_adapters.text.penn_tokens import penn_tokenize, penn_unescape
 from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import suggestion
 
@@ -151,6 +151,12 @@ def _classes(path: str) -> Step:
         raise ConfigError(f"text step 'classes': {path}: cannot be read ({error.strerror})") from None
 
 
+def _restore_sentence(_: str) -> Step:
+    from rerank_adapters.text.restored_sentences import restore_sentence  # with a table of word frequencies
+
+    return restore_sentence
+
+
 def _normalize(form: str) -> Step:
     if form not in ("NFC", "NFD", "NFKC", "NFKD"):
         raise ConfigError(f"text step 'normalize-unicode:{form}': wanted NFC, NFD, NFKC or NFKD")
@@ -177,7 +183,7 @@ KINDS = {
         StepKind("expand-contractions", _plain(transcripts.expand_contractions)),
         StepKind("no-fillers", transcripts.no_fillers, "the fillers (no-fillers:uh,um)", default=transcripts.FILLERS),
         StepKind("characters", _plain(transcripts.characters)),
-        StepKind("restore-sentence", _plain(restore_sentence)),
+        StepKind("restore-sentence", _restore_sentence),
         StepKind("no-unknown", _plain(transcripts.no_unknown)),
         StepKind("no-noise", _plain(transcripts.no_noise)),
         StepKind(

@@ -6,18 +6,10 @@ are the start weights unchanged, for instance the decoder's own. The scale is th
 For every scale of a logarithmic grid the hypothesis of highest expected utility is chosen in each list, and the corpus
 metric of the choices is computed. Utilities do not depend on the scale, so one pass over the lists suffices for the
 whole grid, which can therefore be fine, and no utilities are kept. Of the scales that score best, the one in the middle
-of the longest run of neighbours is taken.
+of the longest run of neighbours is taken (mbr_decision.py has the decision itself).
 
 The grid is in units of 1 / (standard deviation of the weighted sums within lists): at `lowest` all voters have nearly
 equal weight, at `highest` the choice is nearly the 1-best.
-
-The decision over an n-best list is the hypothesis of highest expected utility (Kumar & Byrne 2004):
-
-    argmax_i  sum_j p(j) * utility(i, j),     p = softmax(scale * score), over the evidence
-
-utility(i, j) is the metric's sentence score of hypothesis i with hypothesis j as its reference (Ehling et al. 2007 use
-BLEU), negated where lower is better. The evidence consists of the `evidence` hypotheses of highest score, or of all;
-any hypothesis can be chosen. The cost for a list of n hypotheses is n * min(n, evidence) utilities.
 """
 
 from __future__ import annotations
@@ -29,56 +21,12 @@ from typing import Literal
 
 import numpy as np
 
+from rerank_adapters.tuners.mbr_decision import evidence_of, expected_utilities, utilities
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.within_lists import spread
 from rerank_plugins import ConfigError, FloatArray, Metric, Tuner, TuningData, TuningResult, TuningStep, option
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.metrics_and_tuners import TuningReport
-from rerank_plugins.kit.elementary_functions import exp
-
-STATISTICS_AT_ONCE = 100_000  # rows computed at a time, which bounds the memory
-
-
-def expected_scores(
-    scores: FloatArray, texts: Sequence[str], metric: Metric, scale: float, evidence: int | None = None
-) -> FloatArray:
-    """(n): the expected utilities of a list's hypotheses, higher is better; `scores` (n) are their weighted sums."""
-    voters = evidence_of(scores, evidence)
-    return expected_utilities(scores[voters], utilities(texts, metric, voters), scale)
-
-
-def evidence_of(scores: FloatArray, evidence: int | None) -> LongArray:
-    """The ascending positions of the `evidence` highest scores (None: all); ties go to the earlier ones."""
-    if evidence is None or evidence >= len(scores):
-        return np.arange(len(scores))
-    return np.sort(np.argsort(-scores, kind="stable")[:evidence])
-
-
-def utilities(texts: Sequence[str], metric: Metric, voters: LongArray) -> FloatArray:
-    """(n, voters): the sentence score of each hypothesis against each voter, higher is better."""
-    sign = 1.0 if metric.higher_is_better else -1.0
-    if len(voters) == len(texts):
-        return sign * metric.pairwise(texts)
-    columns = []
-    step = max(STATISTICS_AT_ONCE // len(texts), 1)
-    for begin in range(0, len(voters), step):
-        references = [[texts[j]] for j in voters[begin : begin + step]]
-        statistics = metric.statistics([texts] * len(references), references)
-        columns.append(metric.sentence_scores(statistics).reshape(len(references), len(texts)).T)
-    return sign * np.concatenate(columns, axis=1)
-
-
-def expected_utilities(scores: FloatArray, utility: FloatArray, scale: float | FloatArray) -> FloatArray:
-    """(n): the expected utility of each hypothesis; (n, scales) for several scales at once.
-
-    `scores` (voters) are the weighted sums of the evidence, `utility` has (n, voters); scales must not be negative.
-    """
-    from rerank_plugins.kit.matrix_products import product  # loads numba
-
-    weights = exp(np.multiply.outer(scores - scores.max(), scale))
-    posterior = weights / weights.sum(axis=0)
-    expected: FloatArray = product(utility, posterior.reshape(len(scores), -1))
-    return expected.reshape(len(utility), *posterior.shape[1:])
 
 
 @dataclass

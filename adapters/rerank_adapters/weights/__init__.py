@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from rerank_adapters.weights.moses import read_moses_ini, read_moses_weights
 from rerank_adapters.weights.named_weights import Weights, read_weights_toml, trees_file, write_weights
 
 __all__ = ["Weights", "read_weights", "trees_file", "write_weights"]
@@ -16,6 +15,6 @@ def read_weights(path: str | Path) -> Weights:
     """
     if Path(path).suffix == ".toml":
         return read_weights_toml(path)
-    if Path(path).suffix == ".ini":
-        return read_moses_ini(path)
-    return read_moses_weights(path)
+    from rerank_adapters.weights import moses
+
+    return moses.read_moses_ini(path) if Path(path).suffix == ".ini" else moses.read_moses_weights(path)

@@ -10,7 +10,7 @@ MODULES = {
     "pairs": f"{__package__}.pairs",
     "suites": f"{__package__}.suites",
     "sentences": f"{__package__}.sentences",
-    "classify": f"{__package__}.classifiers",
+    "classify": f"{__package__}.classify",
     "fit": f"{__package__}.pair_weights",
 }
 

@@ -1,4 +1,4 @@
-"""Classifiers of single sentences and their file; `rerank acceptability classify` applies one.
+"""Classifiers by the features of single sentences, how they are trained, and their file.
 
 A classifier has weights of features, and a threshold that the weighted sum must exceed: one score with a threshold, as
 Pauls and Klein (2012, §5.3) classify by the syntactic log-odds ratio, or a logistic regression over several.
@@ -25,23 +25,17 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import click
 import numpy as np
 
 from rerank_adapters.applications.acceptability.features import fit_logistic, sentence_table
 from rerank_adapters.applications.acceptability.judgements import Judgement
 from rerank_adapters.chain.provenance import made_at
-from rerank_adapters.commands.options import jobs_option, output_option
-from rerank_adapters.commands.summary_line import SummaryLine
-from rerank_adapters.formats.references import read_lines
-from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights.named_weights import plain_values, read_toml, write_toml
 from rerank_plugins import ConfigError, FloatArray, __version__
 from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.registry import Registry, suggestion
-from rerank_plugins.kit.files.text import open_atomic
+from rerank_plugins.core.registry import suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
@@ -282,36 +276,3 @@ def sentence_margins(job: Job, classifier: Classifier, sentences: Sequence[str],
     """(sentences) score minus threshold, positive for acceptable. The job is the one recorded with the classifier."""
     nbests = [Judgement(sentence, True, line=line).nbest() for line, sentence in enumerate(sentences, 1)]
     return classifier.margins(sentence_table(job, nbests, text, tuple(classifier.weights)))
-
-
-@click.command("classify")
-@click.argument("text", default="-")
-@click.option("--classifier", type=Path, required=True, metavar="FILE",
-              help="A classifier saved by `rerank acceptability sentences --save`.")  # fmt: skip
-@output_option("Write the labels to this file.")
-@jobs_option
-@click.pass_obj
-def command(registry: Registry, text: str, classifier: Path, output: Path, jobs: int | None) -> None:
-    """Accept or reject each sentence of TEXT, which has one sentence per line.
-
-    Each line of the output is label<TAB>score<TAB>sentence. The label is 1 for an acceptable sentence, 0 for another.
-    The score of a classifier by logistic regression is the probability that the sentence is acceptable; otherwise it
-    is the distance from the threshold. Labels follow the threshold that was tuned, which need not be at probability
-    1/2. The file of the classifier also records its features and text steps.
-
-    \b
-    rerank acceptability classify essays.txt --classifier cola.toml > labels.tsv
-    """  # noqa: D301
-    from rerank_adapters.chain.provenance import recorded_job
-
-    summary_line = SummaryLine()
-    learnt = read_classifier(classifier)
-    job: Job = recorded_job(learnt.provenance, classifier, registry)
-    job = job.changed(jobs=jobs)
-    sentences = read_lines(text)
-    margins = sentence_margins(job, learnt, sentences, recorded_text(learnt, classifier.parent))
-    scores = learnt.probabilities(margins) if learnt.kind == "logistic" else margins
-    with open_atomic(output) as out:
-        for sentence, margin, score in zip(sentences, margins.tolist(), scores.tolist(), strict=True):
-            out.write(f"{int(margin > 0)}\t{score:.6g}\t{sentence}\n")
-    summary_line.wrote(f"{counted(len(sentences), 'sentence')}, {int((margins > 0).sum()):,} of them accepted", output)

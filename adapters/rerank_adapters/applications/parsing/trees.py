@@ -22,7 +22,7 @@ Kind: TypeAlias = Literal["conllu", "brackets"]
 KINDS: dict[str, str] = {"conllu": "dependencies", "brackets": "constituents"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ParsedText:
     """A text with its parse. It prints as the tree that the parser gave: in CoNLL-U if there are dependencies.
 
@@ -79,6 +79,8 @@ class ParsedText:
         if self.parse.is_empty:
             return f"(no parse of: {' '.join(self.words)})"
         return (self.to_brackets() if self.dependencies is None else self.to_conllu()).rstrip("\n")
+
+    __repr__ = __str__
 
 
 class Trees(Sequence[ParsedText]):

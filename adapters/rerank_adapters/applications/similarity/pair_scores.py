@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rerank_adapters.applications.similarity.model import Regression, SimilarityModel, read_similarity
-from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
+from rerank_adapters.applications.similarity.measure import PairScorer, SimilarityMeasure, score_pairs, tokens_of
+from rerank_adapters.applications.similarity.measure_data import check_measure, family_of, measures_of
+from rerank_adapters.applications.similarity.model import SimilarityModel, read_similarity
+from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.chain.loading import all_plugins, label_of, load
-from rerank_adapters.given_texts import Text, Words, checked_pairs, pipeline_of, shown, words_of
+from rerank_adapters.given_texts import Text, checked_pairs, pipeline_of, shown
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, Metric
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.registry import suggestion
-from rerank_plugins.dependency.stanza_parser import StanzaEntities
-from rerank_plugins.similarity.measures.sentence_parts import Lexicon
-from rerank_plugins.similarity.random_indexing import read_model as read_vectors
-from rerank_plugins.svs.model import EMBEDDED, read_model
-
-if TYPE_CHECKING:
-    from rerank_plugins.similarity.measures.table import Measures, Recogniser
-
-OF_DATA = ("vectors", "wordnet", "esa", "svs")  # families of measures that exist only if the user names their data
 
 
 def similarity(
@@ -47,10 +38,10 @@ def similarity(
 
     `pairs`     pairs of texts or of sequences of words, or a Path: a file of pairs, as the STS tasks'
     `measures`  one or many: names of measures ("tfidf.stems"), metrics as `load` takes them ("chrf"), which score the
-                first sentence with the second as its reference, files of `rerank similarity train`, the objects that
-                `read_similarity` reads, or a dict of these by name
+                first sentence with the second as its reference, files of `rerank similarity train`, objects that
+                `load` has made of any of these, or a dict of these by name
     `vectors`, `esa`, `svs`, `wordnet`, `entities`  the data of measures, as the options of `rerank similarity apply`
-    `text`      the text steps of texts before measures; a system has its own. Words are taken as they are
+    `text`      the text steps of texts before measures; systems and objects have their own. Words are taken as they are
 
     Raises TypeError for a value that is no pair; ConfigError for an unknown measure and for data that a system was
     trained with and that are not given, or others.
@@ -77,6 +68,8 @@ def similarity(
     for name, scorer in scorers.items():
         if isinstance(scorer, Metric):
             columns[name] = metric_scores(scorer, given, steps)
+        elif isinstance(scorer, PairScorer):
+            columns[name] = scorer.scores(given)
         elif scorer is not None:
             columns[name] = score_pairs(scorer, given, known)
     rows = zip(
@@ -94,7 +87,8 @@ def named_measures(measures: Any) -> dict[str, Any]:
     alone = isinstance(measures, str | Path) or not isinstance(measures, Iterable)
     specs: dict[str, Any] = {}
     for spec in [measures] if alone else measures:
-        if (name := label_of(spec)) in specs:
+        name = spec.name if isinstance(spec, SimilarityMeasure) else label_of(spec)
+        if name in specs:
             raise ConfigError(f"two measures are called {name!r}: give one a name, as in {{name: measure}}")
         specs[name] = spec
     return specs
@@ -124,123 +118,15 @@ def metric_scores(metric: Metric, pairs: Sequence[tuple[Text, Text]], text: Text
     return metric.sentence_scores(metric.statistics(*sides))
 
 
-def system_of(spec: Any) -> SimilarityModel | None:
-    """The trained system that is given, or is in the file that is given; None for the name of a measure.
+def system_of(spec: Any) -> SimilarityModel | PairScorer | None:
+    """The trained system or the measure that is given, or the system in the file; None for the name of a measure.
 
     Raises ConfigError for anything else, ModelError for a file of another kind.
     """
-    if isinstance(spec, SimilarityModel):
+    if isinstance(spec, SimilarityModel | PairScorer):
         return spec
     if isinstance(spec, Path) or (isinstance(spec, str) and Path(spec).is_file()):
         return read_similarity(Path(spec))
     if not isinstance(spec, str):
         raise ConfigError(f"measures: wanted the name of a measure, a file or a trained system, found {spec!r:.60}")
     return None
-
-
-def measures_of(
-    vectors: Path | None = None, wordnet: Path | None = None, esa: Path | None = None, svs: Path | None = None,
-    entities: str = "capitals",
-) -> Measures:  # fmt: skip
-    """The measures with these data. WordNet's folder may also be named by WNSEARCHDIR or WNHOME.
-
-    The value `en` of `svs` stands for the embedded English models. A model of concepts has `svs.meaning` alone.
-
-    Raises ModelError and FormatError for files that cannot be read, ConfigError for an unknown recogniser.
-    """
-    from rerank_plugins.kit.files.model_file import model_kind
-    from rerank_plugins.similarity.esa_model import read_model as read_esa
-    from rerank_plugins.similarity.measures.data_measures import THRESHOLD
-    from rerank_plugins.similarity.measures.table import Measures
-    from rerank_plugins.similarity.sentence_meanings import SentenceMeanings, read_concepts
-    from rerank_plugins.similarity.wordnet import WordNet, wordnet_folder
-    from rerank_plugins.svs.concept_model import FILE as CONCEPTS
-    from rerank_plugins.svs.parser import parser_of_concepts
-    from rerank_plugins.svs.parsing import SvsParser
-
-    lexicon, folder = Lexicon(), wordnet_folder(wordnet)
-    path = EMBEDDED if str(svs) == "en" else svs
-    concepts = None if path == EMBEDDED else path
-    concepts_alone = path is not None and path.is_file() and model_kind(path) == CONCEPTS.kind
-    return Measures(
-        read_vectors(vectors) if vectors else None,
-        lexicon,
-        recogniser_of(entities),
-        WordNet(folder, lexicon.unigrams.frequencies()) if folder else None,
-        read_esa(esa) if esa else None,
-        SvsParser(read_model(path), THRESHOLD) if path and not concepts_alone else None,
-        SentenceMeanings(parser_of_concepts(concepts), read_concepts(concepts)) if path else None,
-    )
-
-
-def recogniser_of(text: str) -> Recogniser | None:
-    """None for `capitals`; Stanza's for `stanza` or `stanza,option=value,…`. Raises ConfigError for anything else."""
-    from rerank_adapters.config import plugin_table
-
-    table = plugin_table(text)
-    kind = table.pop("use")
-    if kind == "capitals" and not table:
-        return None
-    if kind != "stanza":
-        raise ConfigError(f"--entities is {text!r}; wanted capitals, or stanza[,folder=DIR][,model=FILE]…")
-    return StanzaEntities.of(table)
-
-
-def measure(
-    sentences: SentencePairs, measures: Measures, text: TextPipeline, only: Collection[str] | None = None
-) -> FloatArray:
-    """(pairs, measures) the values of all measures; the columns of families that are not in `only` are 0."""
-    return measures.columns(tokens_of(sentences.pairs, text), only)
-
-
-def tokens_of(pairs: Sequence[tuple[Text, Text]], text: TextPipeline) -> list[tuple[Words, Words]]:
-    """The words of both sentences of each pair."""
-    first, second = (words_of([pair[side] for pair in pairs], text, "pairs") for side in (0, 1))
-    return list(zip(first, second, strict=True))
-
-
-def family_of(name: str) -> str:
-    """The family of a measure: `tfidf` for `tfidf.words`."""
-    return name.partition(".")[0]
-
-
-def one_measure(name: str, measures: Measures, text: tuple[str, ...]) -> SimilarityModel:
-    """A system that returns the value of one measure, on its own scale. Raises ConfigError for an unknown measure."""
-    check_measure(name, measures)
-    regression = Regression((name,), np.ones(1), 0.0)
-    return SimilarityModel("one", (name,), {name: regression}, (-np.inf, np.inf), text, vectors=measures.vectors)
-
-
-def check_measure(name: str, measures: Measures) -> None:
-    """Raise ConfigError for an unknown measure, and for one whose data are not given."""
-    if name not in measures.names:
-        family = family_of(name)
-        hint = f" (those of {family} need --{family})" if family in OF_DATA and family not in measures.families else ""
-        raise ConfigError(f"no measure is named {name!r}{suggestion(name, measures.names)}{hint}")
-
-
-def score_pairs(model: SimilarityModel, pairs: Sequence[tuple[Text, Text]], measures: Measures) -> FloatArray:
-    """(pairs) scores on the scale of the training pairs; `measures` has the data that the model does not hold.
-
-    Two sentences of the same tokens, at least one, have the highest score of the scale.
-    Raises ConfigError if these data are missing or differ from those of training.
-    """
-    check_data(model, measures)
-    measures = replace(measures, vectors=model.vectors)
-    tokens = tokens_of(pairs, TextPipeline(model.text))
-    values = measures.columns(tokens, model.families)
-    columns = dict(zip(measures.names, values.T, strict=True))
-    absent = np.zeros(len(values))  # for columns that no score depends on
-    scores = model.scores(np.column_stack([columns.get(name, absent) for name in model.names]))
-    if np.isfinite(model.scale[1]):
-        scores[[bool(a) and a == b for a, b in tokens]] = model.scale[1]
-    return scores
-
-
-def check_data(model: SimilarityModel, measures: Measures) -> None:
-    """Raise ConfigError if data that the model was trained with are missing or differ."""
-    for family, trained in model.data.items():
-        data = measures.data.get(family)
-        if data != trained:
-            wanted = f"the system was trained with {trained} (measures of {family})"
-            raise ConfigError(f"{wanted}: give it by --{family}" if data is None else f"{wanted}, not with {data}")

@@ -17,14 +17,10 @@ from typing import Any
 import click
 import numpy as np
 
+from rerank_adapters.applications.similarity.measure import one_measure, score_pairs
+from rerank_adapters.applications.similarity.measure_data import measures_of
 from rerank_adapters.applications.similarity.model import read_similarity
-from rerank_adapters.applications.similarity.pair_scores import (
-    measures_of,
-    metric_scores,
-    one_measure,
-    score_pairs,
-    similarity,
-)
+from rerank_adapters.applications.similarity.pair_scores import metric_scores, similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.chain.overlap import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options

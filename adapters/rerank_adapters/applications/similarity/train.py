@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from rerank_adapters.applications.similarity.measure import measure
+from rerank_adapters.applications.similarity.measure_data import family_of, measures_of
 from rerank_adapters.applications.similarity.model import Learner, Mode, SimilarityModel, train_forest, write_similarity
 from rerank_adapters.applications.similarity.monotone import differences_of
-from rerank_adapters.applications.similarity.pair_scores import family_of, measure, measures_of
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.applications.similarity.regressions import select, select_as_paper, shrink
 from rerank_adapters.applications.similarity.scores import data_options, pearson

@@ -11,7 +11,7 @@ import numpy as np
 
 from rerank_adapters.chain.tuning.texts_of_lists import lengths_of, taken
 from rerank_adapters.tuners.margin import with_margin
-from rerank_adapters.tuners.mbr import expected_scores
+from rerank_adapters.tuners.mbr_decision import expected_scores
 from rerank_adapters.tuners.within_lists import FeatureRows, one_best
 from rerank_plugins import (
     ConfigError,

@@ -17,6 +17,7 @@ import numpy as np
 from rerank_adapters.chain.tuning import chosen_rows, take_segments
 from rerank_adapters.report import numbers
 from rerank_adapters.report.tables import Table
+from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.workers import shared_out
 from rerank_adapters.tuners.within_lists import spread
 from rerank_plugins import ConfigError, FloatArray, Tuner, TuningData, TuningResult
@@ -48,7 +49,7 @@ class CrossValidationRow:
         return float(np.std(self.pooled, ddof=1)) if len(self.pooled) > 1 else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CrossValidation:
     """The rows of all tuners, in the order in which they were named, then those of the baselines."""
 
@@ -62,6 +63,23 @@ class CrossValidation:
         """The row with the best mean; the first of equals."""
         sign = 1.0 if self.higher_is_better else -1.0
         return max(self.rows, key=lambda row: sign * row.mean)
+
+    def __repr__(self) -> str:
+        """The rows of `table`."""
+        return repr(self._rows)
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        return self._rows._repr_html_()
+
+    def to_pandas(self) -> Any:
+        """The rows of `table` as a pandas.DataFrame. Raises ConfigError where pandas is not installed."""
+        return self._rows.to_pandas()
+
+    @property
+    def _rows(self) -> Rows:
+        records = self.table()
+        return Rows(records[0], [list(record.values()) for record in records])
 
     def table(self) -> list[dict[str, Any]]:
         """One record per row: the name, the held-out score (its mean and its spread over the seeds, None for one seed),

@@ -29,7 +29,6 @@ from rerank_adapters.formats.nist.stm import Segment, read_stm
 from rerank_plugins import FormatError
 
 logger = logging.getLogger(__name__)
-TIMED = ("stm", "ctm")
 Texts = Mapping[str, "str | FormatError"]  # by id; an error where the segment of that name has no text
 
 
@@ -38,7 +37,7 @@ class TimedTranscripts:
     """A file in STM or CTM form, which is read as references or as the output of a system."""
 
     name: str
-    form: str  # one of TIMED
+    form: str  # stm or ctm
     lines: tuple[str, ...]
 
     @cached_property

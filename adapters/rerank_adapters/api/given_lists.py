@@ -1,0 +1,36 @@
+"""The n-best lists that a caller gives, checked and numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from rerank_adapters.formats.frames import is_frame
+from rerank_plugins import ConfigError, FormatError, NBestList
+from rerank_plugins.core.sentences import check_lists
+
+
+def numbered(nbests: Iterable[NBestList]) -> Iterator[NBestList]:
+    """The lists, of which those without an id get the number of their place. Raises TypeError for other things."""
+    for place, nbest in enumerate(nbests):
+        if not isinstance(nbest, NBestList):
+            raise TypeError(f"wanted n-best lists, found {nbest!r:.60}: NBestList.from_texts and read_nbest make them")
+        if not len(nbest):
+            raise FormatError(f"segment {nbest.segment_id or place} has no hypotheses to choose from")
+        yield nbest if nbest.segment_id else replace(nbest, segment_id=str(place))
+
+
+def checked_lists(nbests: Iterable[NBestList]) -> list[NBestList]:
+    """The lists, numbered. Raises TypeError for a single list or text, ConfigError for no lists and an id of two."""
+    check_lists(nbests)
+    if is_frame(nbests):
+        raise TypeError("wanted n-best lists, found a data frame: read_nbest(frame) makes lists of it")
+    lists = list(numbered(nbests))
+    if not lists:
+        raise ConfigError("wanted at least one n-best list, found none")
+    seen: set[str] = set()
+    for nbest in lists:
+        if nbest.segment_id in seen:
+            raise ConfigError(f"two lists are those of segment {nbest.segment_id}: give each an id of its own")
+        seen.add(nbest.segment_id)
+    return lists

@@ -1,0 +1,186 @@
+"""`SentenceClassifier`: accepts or rejects sentences by their features, as `rerank acceptability` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+
+from rerank_adapters.api.pipeline_parameters import job_of
+from rerank_adapters.applications.acceptability.classifiers import (
+    ALL,
+    KINDS,
+    Classifier,
+    Criterion,
+    accuracy,
+    matthews,
+    read_classifier,
+    recorded_classifier,
+    recorded_text,
+    sentence_margins,
+    train_classifiers,
+    write_classifier,
+)
+from rerank_adapters.applications.acceptability.judgements import Judgement
+from rerank_adapters.chain.loading import all_plugins
+from rerank_adapters.chain.provenance import recorded_job
+from rerank_adapters.given_texts import Text, checked_texts, pipeline_of, shown, words_of
+from rerank_adapters.rows import Rows
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import ConfigError
+from rerank_plugins.core.registry import Registry, suggestion
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
+
+AS_THEY_ARE = TextPipeline(())  # for texts that have gone through the steps
+
+
+@dataclass(eq=False)
+class SentenceClassifier:
+    """Accepts a sentence where the weighted sum of its features is above a threshold, which is tuned.
+
+    `features`   one or many, language models among them, each as `load` takes it; a mapping gives them labels
+    `kind`       "threshold": the one column of the features that decides best; "logistic": all columns, by logistic
+                 regression (extra `ml`)
+    `criterion`  "accuracy", or "mcc" for Matthews' correlation: what the threshold is tuned for
+    `columns`    patterns such as "*.per_word": only columns that match decide
+    `text`       the text steps of texts; sequences of words are taken as they are
+    `language`   the code of the language whose models are used where none is named
+    `jobs`       the number of processes
+
+    `load("threshold", features="slr")` makes one too, and `load("classifier.toml")` reads one that `save` or
+    `rerank acceptability sentences --save` has written. Raises ConfigError for an unknown kind or criterion, and what
+    `load` raises for the features.
+
+    >>> texts = ["the dog barks", "it rains", "dogs", "rain"]
+    >>> classifier = SentenceClassifier("length").fit(texts, [1, 1, 0, 0])
+    >>> classifier.threshold_, classifier.weights_
+    (1.5, {'length': 1.0})
+    >>> classifier.predict(["it snows", "snow"])
+    text      acceptable  score
+    it snows        True    0.5
+    snow           False   -0.5
+    """
+
+    features: Any = ()
+    kind: Literal["threshold", "logistic"] = "threshold"
+    criterion: Criterion = "accuracy"
+    columns: str | Sequence[str] = ()
+    text: str | Sequence[str] = "penn-tokenize"
+    language: str = ""
+    jobs: int = 2
+    _job: Job | None = field(default=None, init=False, repr=False)
+    _learnt: Classifier | None = field(default=None, init=False, repr=False)
+    _steps: TextPipeline = field(default=AS_THEY_ARE, init=False, repr=False)
+    _own: Sequence[str] = field(default=(), init=False, repr=False)  # labels of objects that no plugin registers
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("kind", self.kind, KINDS), ("criterion", self.criterion, get_args(Criterion))):
+            if value not in known:
+                raise ConfigError(f"{name} is {value!r}{suggestion(str(value), known)}")
+        self._steps = pipeline_of(self.text)
+        self._job, objects = job_of(self.features, language=self.language, jobs=self.jobs)
+        self._own = tuple(objects)
+
+    @classmethod
+    def load(cls, path: str | Path, registry: Registry | None = None, *, jobs: int = 2) -> SentenceClassifier:
+        """The classifier of a file, with the features and the text steps that it records.
+
+        Raises FormatError for a damaged file, ConfigError and PluginError where its features cannot be made.
+        """
+        learnt = read_classifier(path)
+        job = recorded_job(learnt.provenance, Path(path).absolute(), registry or all_plugins()).changed(jobs=jobs)
+        steps = recorded_text(learnt, Path(path).absolute().parent)
+        classifier = cls((), learnt.kind, text=AS_THEY_ARE.steps, language=job.config.language, jobs=jobs)
+        classifier.features, classifier.text = list(job.config.feature), list(steps.steps)
+        classifier._job, classifier._learnt, classifier._steps = job, learnt, steps
+        return classifier
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """The weight of each column that decides. Raises ConfigError before `fit`."""
+        return dict(self._fitted.weights)
+
+    @property
+    def threshold_(self) -> float:
+        """The threshold that the weighted sum exceeds for an acceptable sentence. Raises ConfigError before `fit`."""
+        return self._fitted.threshold
+
+    @property
+    def _fitted(self) -> Classifier:
+        if self._learnt is None:
+            raise ConfigError("this classifier is not fitted: call fit(texts, labels), or load(file)")
+        return self._learnt
+
+    def fit(self, texts: Iterable[Text] | Path, labels: Iterable[object]) -> Self:
+        """Learn from texts and their labels, 1 (or True) for an acceptable one and 0 for another.
+
+        Raises ConfigError for other labels or another number of them, where all texts have the same label, and where no
+        column of the features varies.
+        """
+        given = self._words(texts)
+        acceptable = _checked_labels(labels, len(given))
+        judgements = [
+            Judgement(text, label, line=line)
+            for line, (text, label) in enumerate(zip(given, acceptable, strict=True), 1)
+        ]
+        columns = (self.columns,) if isinstance(self.columns, str) else tuple(self.columns)
+        systems = train_classifiers(
+            self._features, judgements, [], AS_THEY_ARE,
+            columns=columns, criterion=self.criterion, logistic=self.kind == "logistic",
+        )  # fmt: skip
+        value = accuracy if self.criterion == "accuracy" else matthews
+        chosen = [system for system in systems if (system.system == ALL) == (self.kind == "logistic")]
+        self._learnt = max(chosen, key=lambda one: value(one.dev_margins > 0, one.dev_acceptable)).classifier
+        return self
+
+    def predict(self, texts: Iterable[Text] | Path) -> Rows:
+        """Whether each text is acceptable, and its score.
+
+        The columns are `text`, `acceptable` (True or False) and `score`: the probability that the text is acceptable,
+        by a logistic regression, or else the distance from the threshold. The threshold is tuned, and need not be at a
+        probability of 1/2. Raises ConfigError before `fit`.
+        """
+        learnt, given = self._fitted, list(checked_texts(texts))
+        margins = sentence_margins(self._features, learnt, self._words(given), AS_THEY_ARE)
+        scores = learnt.probabilities(margins) if learnt.kind == "logistic" else margins
+        names = [shown(text).rstrip("\r\n") for text in given]
+        return Rows(["text", "acceptable", "score"], zip(names, (margins > 0).tolist(), scores.tolist(), strict=True))
+
+    def save(self, path: str | Path) -> None:
+        """Write the file that `load` and `rerank acceptability classify` read.
+
+        Raises ConfigError before `fit`, and for a feature of a class that no plugin registers, which no file can name.
+        """
+        learnt, path = self._fitted, Path(path)
+        if self._own:
+            raise ConfigError(f"the feature {self._own[0]!r} has no name that a file could hold: register its class")
+        folder = path.absolute().parent
+        write_classifier(
+            recorded_classifier(self._features, learnt, self._steps, folder, criterion=self.criterion), path
+        )
+
+    @property
+    def _features(self) -> Job:
+        assert self._job is not None  # __post_init__ has made it
+        return self._job
+
+    def _words(self, texts: Iterable[Text] | Path) -> list[str]:
+        """The texts after the text steps."""
+        return [" ".join(words) for words in words_of(list(checked_texts(texts)), self._steps)]
+
+
+def _checked_labels(labels: Iterable[object], texts: int) -> list[bool]:
+    """The labels as truth values. Raises ConfigError for others, for another number, and for labels of one kind."""
+    given = list(labels)
+    if len(given) != texts:
+        raise ConfigError(f"labels: found {len(given)} for {texts} texts")
+    for number, label in enumerate(given):
+        if isinstance(label, str) or label not in (0, 1):
+            raise ConfigError(f"labels[{number}]: wanted 1 (acceptable) or 0, found {label!r:.60}")
+    acceptable = [bool(label) for label in given]
+    if len(set(acceptable)) < 2:
+        raise ConfigError(f"labels: wanted acceptable texts (1) and others (0), found {texts} of one kind")
+    return acceptable
