@@ -28,6 +28,8 @@ def tree_probabilities(
 
     Derivation d is of vertices[d], by the edge last[d], over the derivations lefts[d] and rights[d]. The values are 0
     at first.
+
+    Its arguments are the columns of derivations, grammar and sentence, which belong to no tuple together.
     """
     bases, tail_left, tail_right, unary = items.base, edges.left, edges.right, blocks.unary
     for d in range(len(offsets)):
@@ -86,6 +88,8 @@ def share(
     The nodes that a derivation has in a tree are pool[span[d, 0] : span[d, 1]]: one, or below an intermediate base its
     children. Subtree x has the base label[x] and the children pool[bounds[x, 0] : bounds[x, 1]], or -1 - w for word w.
     `slots` is a hash table of subtrees, whose size is a power of two; all are -1 at first.
+
+    It has many arguments because derivations and `SharedTrees` come as columns, and the kernel creates no arrays.
     """
     mask, nodes, end = len(slots) - 1, 0, 0
     for d in range(len(span)):

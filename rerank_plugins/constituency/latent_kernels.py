@@ -6,21 +6,29 @@ of the node; the logs of the divisors of inside vectors add up to ln p(tree). A 
 (expected_counts.py) is processed LANES nodes side by side, and only probabilities above zero are visited. The entries
 of rule r are first[r] to first[r + 1], sorted by parent, left and right state: `parent`, `left`, `right` are the
 states' numbers within their labels, `value` is p. The vector of a node begins at its `at`.
+
+This is a recursion of its own, beside those over spans (kit/charts): as the tree is given, there is nothing to choose
+at a split point, nodes with the same rule are processed together wherever they are, and each pass visits every node
+once instead of all spans of a sentence. The trees of concepts (svs/tree_posteriors.py) have no rules with states of
+children: P_L gives those apart for each child, in K² steps instead of the K³ entries that a rule would have here.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.kernels import kernel, part
 
+Trees = tuple[IntArray, IntArray, IntArray]  # the rule of each node, its first child and its second child
+Entries = tuple[LongArray, IntArray, IntArray, IntArray, FloatArray]  # first, parent, left, right, value
 LANES = 32  # nodes that are processed at once; the vectors of 16 states then fit in the L1 cache
 
 
 @part
-def gathered(nodes: Any, begin: int, size: int, k: int, at: Any, vectors: Any, lanes: Any) -> None:
+def gathered(
+    nodes: IntArray, begin: int, size: int, k: int, at: LongArray, vectors: FloatArray, lanes: FloatArray
+) -> None:  # fmt: skip
     """Set lanes[a, i] to entry a of the vector of the i-th of `size` nodes; the other lanes are zero."""
     for a in range(k):
         lanes[a, :] = 0.0
@@ -31,7 +39,7 @@ def gathered(nodes: Any, begin: int, size: int, k: int, at: Any, vectors: Any, l
 
 
 @part
-def lane_sum(lanes: Any) -> Any:
+def lane_sum(lanes: FloatArray) -> float:
     """The sum of 32 numbers, which are overwritten: halves are added to each other, in one order on all processors."""
     for i in range(16):
         lanes[i] += lanes[i + 16]
@@ -39,11 +47,14 @@ def lane_sum(lanes: Any) -> Any:
         lanes[i] += lanes[i + 8]
     for i in range(4):
         lanes[i] += lanes[i + 4]
-    return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
+    return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])  # type: ignore[no-any-return]
 
 
 @kernel
-def fill_inside(runs: Any, trees: Any, widths: Any, at: Any, entries: Any, inside: Any, scale: Any) -> None:
+def fill_inside(
+    runs: LongArray, trees: Trees, widths: LongArray, at: LongArray, entries: Entries, inside: FloatArray,
+    scale: FloatArray,
+) -> None:  # fmt: skip
     """Fill `inside` and `scale` (nodes), children before parents; the scale of a node with p = 0 is 0.
 
     I(a) = Σ_{b, c} p(a → b c) I(b) I(c) / scale, or p(a → word) / scale, with the largest value as scale.
@@ -96,13 +107,14 @@ def fill_inside(runs: Any, trees: Any, widths: Any, at: Any, entries: Any, insid
 
 @kernel
 def fill_outside(
-    runs: Any, trees: Any, widths: Any, at: Any, entries: Any, inside: Any, scale: Any, outside: Any, counts: Any
-) -> None:
+    runs: LongArray, trees: Trees, widths: LongArray, at: LongArray, entries: Entries, inside: FloatArray,
+    scale: FloatArray, outside: FloatArray, counts: FloatArray,
+) -> None:  # fmt: skip
     """Add to `outside`, parents before children, and add expected counts divided by p to `counts` (entries).
 
     O(b) = Σ_{a, c} O(a) p(a → b c) I(c) / scale of the parent, and O(c) likewise; the count of an entry divided by p is
     Σ over nodes O(a) I(b) I(c) / scale. On entry, `outside` has the weights of the roots, else zeros. Nodes with p = 0
-    are skipped.
+    are skipped. It is longer than others because both children and the counts share one walk through the entries.
     """
     rule, below, beside = trees
     first, parent, left, right, value = entries
@@ -165,8 +177,8 @@ def fill_outside(
 
 @kernel
 def merge_losses(
-    label: Any, states: Any, weights: Any, at: Any, inside: Any, outside: Any, firsts: Any, proportions: Any,
-    losses: Any,
+    label: IntArray, states: IntArray, weights: FloatArray, at: LongArray, inside: FloatArray, outside: FloatArray,
+    firsts: LongArray, proportions: FloatArray, losses: FloatArray,
 ) -> None:  # fmt: skip
     """Add to `losses` (by even state number) the decrease of Σ weight · ln p(tree) if a state is merged with the next.
 
@@ -188,7 +200,9 @@ def merge_losses(
 
 
 @kernel
-def add_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any) -> None:
+def add_rows(
+    values: FloatArray, places: LongArray, rows: LongArray, columns: LongArray, begins: LongArray, totals: FloatArray
+) -> None:  # fmt: skip
     """Add the sum of row a of each rule's matrix to totals[begins[rule] + a]."""
     for rule in range(len(places)):
         for a in range(rows[rule]):
@@ -197,7 +211,9 @@ def add_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, tot
 
 
 @kernel
-def divide_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any) -> None:
+def divide_rows(
+    values: FloatArray, places: LongArray, rows: LongArray, columns: LongArray, begins: LongArray, totals: FloatArray
+) -> None:  # fmt: skip
     """Divide row a of each rule's matrix by totals[begins[rule] + a]; a row whose total is 0 is set to 1."""
     for rule in range(len(places)):
         for a in range(rows[rule]):
@@ -210,7 +226,10 @@ def divide_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, 
 
 
 @kernel
-def drop_negligible(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any, least: float) -> None:
+def drop_negligible(
+    values: FloatArray, places: LongArray, rows: LongArray, columns: LongArray, begins: LongArray, totals: FloatArray,
+    least: float,
+) -> None:  # fmt: skip
     """Set to zero those values of each row that are below `least` when multiplied by the row's total."""
     for rule in range(len(places)):
         for a in range(rows[rule]):
@@ -221,7 +240,9 @@ def drop_negligible(values: Any, places: Any, rows: Any, columns: Any, begins: A
 
 
 @kernel
-def draw_together(p: Any, places: Any, rows: Any, columns: Any, weights: Any) -> None:
+def draw_together(
+    p: FloatArray, places: LongArray, rows: LongArray, columns: LongArray, weights: FloatArray
+) -> None:  # fmt: skip
     """Smooth in place: p(a) = (1 - w) p(a) + w · mean over the parent's states (Petrov et al. 2006, §2.3)."""
     for rule in range(len(places)):
         k, width, at = rows[rule], columns[rule], places[rule]
@@ -235,7 +256,7 @@ def draw_together(p: Any, places: Any, rows: Any, columns: Any, weights: Any) ->
 
 
 @kernel
-def heights(left: Any, right: Any, height: Any) -> None:
+def heights(left: IntArray, right: IntArray, height: IntArray) -> None:
     """Fill in the height of each node over its words; children come before their parents."""
     for node in range(len(left)):
         if left[node] >= 0:

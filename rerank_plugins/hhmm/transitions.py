@@ -117,6 +117,8 @@ def transit(
     of the `width` best stores to `search.order`; returns P(word | beam), which is the sum of the values of all stores
     by the lookahead and negative if the tables lack room, and the number of the best stores. A back-pointer is (row of
     the promoted store, rule, kind of reduction).
+
+    It is long because both kinds of reduction add to one table, within one bound that rises as they do.
     """
     rules, counted, base = search.rules, search.rules.counted, search.clock[0]
     stack_keys, depths, parts = search.stacks.keys, search.stacks.rows, search.parts
@@ -232,6 +234,8 @@ def emit(
     Fills `search.emitted`, where a key is stack << 16 | symbol, and adds to the `size` stacks those of the rows; writes
     the rows of the `width` best stores to `search.order`, and returns their number, or FULL. A back-pointer is (row of
     the awaiting store, preterminal, kind of expansion).
+
+    It is long because the two ways to read the word add to one table, within one bound.
     """
     order, parts, base = search.order, search.parts, search.clock[0]
     stack_slots, stack_keys, depths = search.stacks.slots, search.stacks.keys, search.stacks.rows

@@ -44,6 +44,9 @@ def add_posteriors(
     """Add the values of `consensus` to `sums`; `base` is above all words.
 
     `table` (2, slots), `events` (5, n) and `mass` (n) are overwritten; n is the number of tokens of the longest list.
+
+    It is long, with many arguments, because the orders of n-grams go through one table of events, for which the caller
+    has the room.
     """
     keys, ids = table[0], table[1]
     # By position: the id of the n-gram (of the latest order) that begins there, and the event that it stands for.

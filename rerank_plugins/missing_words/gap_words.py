@@ -143,7 +143,10 @@ def fill_gaps(
     left2: Any, around: Any, right2: Any, left1: Any, right1: Any, unigrams: FloatArray, contexts: LongArray,
     weights: FloatArray, width: int, end: int, best: IntArray, p: FloatArray,
 ) -> None:  # fmt: skip
-    """Fill in the `width` best words of each gap and their probabilities, sorted."""
+    """Fill in the `width` best words of each gap and their probabilities, sorted.
+
+    Its arguments are the words around gaps and the tables of each context, one array each.
+    """
     sums = np.zeros(len(unigrams))
     touched = np.empty(len(unigrams), np.int32)
     for i in range(len(contexts)):

@@ -92,6 +92,8 @@ def format_ngrams(
     """Write the lines of the events up to `stop`; returns how many bytes they are, and the context to go on with.
 
     An n-gram is itself a context if the longest context after it has all its words: its number is at least `deepest`.
+
+    It has many arguments because it goes on where the block before ended, and creates no arrays.
     """
     words = np.empty(order, np.int64)
     at = 0

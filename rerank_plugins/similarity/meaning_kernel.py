@@ -30,6 +30,9 @@ def align(
 
     `shared` has the rows of the nodes of the first sentences from `begin`, and the columns of all nodes of the second
     ones. `lexical` and `best2` are room for the longest sentences.
+
+    It has so many arguments because the words of either side come as columns, with the constants of the measure and
+    room for work.
     """
     for pair in range(len(pairs)):
         x, y = starts[pairs[pair, 0]], starts2[pairs[pair, 1]]

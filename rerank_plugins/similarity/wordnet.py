@@ -215,7 +215,10 @@ def similarities(
     above: NDArray[Any], distances: NDArray[Any], depth: NDArray[Any], deepest: NDArray[Any], information: NDArray[Any],
     highest: NDArray[Any],
 ) -> Any:  # fmt: skip
-    """The (MEASURES, n, m) similarities of words: by each measure, that of their most similar senses."""
+    """The (MEASURES, n, m) similarities of words: by each measure, that of their most similar senses.
+
+    Its arguments are the senses of both sides and the columns of the hierarchy.
+    """
     n, m = len(left_starts) - 1, len(right_starts) - 1
     values = np.zeros((len(MEASURES), n, m))
     own = np.zeros(len(MEASURES))

@@ -36,6 +36,9 @@ def search(
 
     `left` is the longest known context before the position, `start` where its sentence begins in `tokens`. A word has
     been scored, or cannot be among the best, if `visited` of it is `turn`.
+
+    It is long, with many arguments, because it is one search over several queues, whose state would be handed over at
+    each pop.
     """
     contexts, events, levels = model
     order = len(levels) - 1

@@ -37,6 +37,10 @@ def expect(
     `left`, `right`, `rule` and `relation` (N) belong to nodes, `p` (rules, K) to rules; `transfer` (R, K, K), `root`
     (K). Expected counts are added to `counts` (like p), `flows` (like transfer, and divided by it) and `roots` (K).
     `posterior` (N, K) is filled in if it has N rows.
+
+    It is long because both passes share the vectors of a tree, and has the columns of the trees as arguments. With two
+    children at most, it multiplies by the other child, where the posteriors of given trees (tree_posteriors.py), with
+    any number of children, divide by the child: trained models depend on these sums to the bit.
     """
     k, longest, columns = len(root), 0, np.ascontiguousarray(transfer.transpose(0, 2, 1))  # of each matrix L
     for tree in range(len(offsets) - 1):

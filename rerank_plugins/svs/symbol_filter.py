@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import BoolArray, IntArray, LongArray
+from rerank_plugins.kit.charts.over_spans import inside_over_spans
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.charts.weighted_rules import ROOT
-from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.kernels import part
 from rerank_plugins.svs.vector_rules import VectorRules
 
 BITS = 64
@@ -77,6 +78,13 @@ class Kept(NamedTuple):
     ways: LongArray
 
 
+class Sets(NamedTuple):
+    """The rules of a model, and the sets of symbols of each."""
+
+    rules: VectorRules
+    sets: SymbolSets
+
+
 def kept_categories(rules: VectorRules, sets: SymbolSets, n: int, kept: BoolArray) -> Kept | None:
     """The categories that are `kept` (cells, G) of n words; None if ROOT is not kept over all words."""
     if not n or not kept[-1, rules.group[ROOT]]:
@@ -85,7 +93,10 @@ def kept_categories(rules: VectorRules, sets: SymbolSets, n: int, kept: BoolArra
     starts, groups = np.searchsorted(cell, np.arange(len(kept) + 1)).astype(np.int32), group.astype(np.int32)
     allowed = np.zeros((len(groups), sets.left.shape[1]), np.uint64)
     left = Kept(kept, starts, groups, allowed, np.zeros(1, np.int64))
-    allow(rules, sets, n, left)
+    left.allowed[starts[-2] : starts[-1], 0][groups[starts[-2] : starts[-1]] == rules.group[ROOT]] = (
+        1  # the first symbol
+    )
+    allow(Sets(rules, sets), np.zeros(n, np.int32), left, None)
     return left
 
 
@@ -96,36 +107,57 @@ def every_category(cells: int, groups: int) -> Kept:
     return Kept(nothing, starts.astype(np.int32), every, none, np.zeros(1, np.int64))
 
 
-@filling_kernel
-def allow(rules: VectorRules, sets: SymbolSets, n: int, left: Kept) -> None:
-    """Add the symbols that fit what is kept to the sets of `left`, which are empty before, and count the ways."""
-    kept, starts, groups, allowed = left.kept, left.starts, left.groups, left.allowed
-    integers, last, ways = allowed.shape[1], len(kept) - 1, 0
-    for place in range(starts[last], starts[last + 1]):
-        if groups[place] == rules.group[ROOT]:
-            allowed[place, 0] = 1  # the first symbol of its category
-    for width in range(1, n + 1):
-        for i in range(n - width + 1):
-            cell = cell_number(i, i + width, n)
-            if starts[cell] == starts[cell + 1]:
-                continue
-            for one in range(starts[cell], starts[cell + 1]):
-                for two in range(starts[cell], starts[cell + 1]):
-                    pair = sets.over[groups[one], groups[two]]
-                    if pair >= 0:
+@part
+def allow_only(grammar: Sets, left: Kept, work: None, i: int, j: int, n: int) -> bool:  # noqa: ARG001
+    """Allow the children of unary rules in a cell; return whether the cell has a category."""
+    kept_starts, groups, allowed, sets = left.starts, left.groups, left.allowed, grammar.sets
+    cell, ways = cell_number(i, j, n), 0
+    first, last = kept_starts[cell], kept_starts[cell + 1]
+    for one in range(first, last):
+        for two in range(first, last):
+            pair = sets.over[groups[one], groups[two]]
+            if pair >= 0:
+                ways += 1
+                for w in range(allowed.shape[1]):
+                    allowed[two, w] |= sets.only[pair, w]
+    left.ways[0] += ways
+    return bool(first < last)
+
+
+@part
+def allow_both(grammar: Sets, left: Kept, work: None, i: int, k: int, j: int, n: int) -> None:  # noqa: ARG001
+    """Allow the children of binary rules over a split point."""
+    rules, sets, kept, starts, groups, allowed = (
+        grammar.rules,
+        grammar.sets,
+        left.kept,
+        left.starts,
+        left.groups,
+        left.allowed,
+    )
+    cell, first, second, ways = cell_number(i, j, n), cell_number(i, k, n), cell_number(k, j, n), 0
+    for one in range(starts[first], starts[first + 1]):
+        for two in range(starts[second], starts[second + 1]):
+            couple = rules.couples[groups[one], groups[two]]
+            if couple >= 0:
+                for triple in range(rules.couple_starts[couple], rules.couple_starts[couple + 1]):
+                    if kept[cell, rules.couple_parents[triple]]:
                         ways += 1
-                        for w in range(integers):
-                            allowed[two, w] |= sets.only[pair, w]
-            for k in range(i + 1, i + width):
-                first, second = cell_number(i, k, n), cell_number(k, i + width, n)
-                for one in range(starts[first], starts[first + 1]):
-                    for two in range(starts[second], starts[second + 1]):
-                        couple = rules.couples[groups[one], groups[two]]
-                        if couple >= 0:
-                            for triple in range(rules.couple_starts[couple], rules.couple_starts[couple + 1]):
-                                if kept[cell, rules.couple_parents[triple]]:
-                                    ways += 1
-                                    for w in range(integers):
-                                        allowed[one, w] |= sets.left[triple, w]
-                                        allowed[two, w] |= sets.right[triple, w]
-    left.ways[0] = ways
+                        for w in range(allowed.shape[1]):
+                            allowed[one, w] |= sets.left[triple, w]
+                            allowed[two, w] |= sets.right[triple, w]
+    left.ways[0] += ways
+
+
+@part
+def no_word(grammar: Sets, left: Kept, work: None, i: int, word: int) -> None:
+    """A word allows no children."""
+
+
+@part
+def no_more(grammar: Sets, left: Kept, work: None, i: int, j: int, n: int) -> None:
+    """A cell needs nothing after its split points."""
+
+
+# Add the symbols that fit what is kept to the sets of `Kept`, which are empty before, and count the ways.
+allow = inside_over_spans(allow_only, no_word, allow_both, no_more)

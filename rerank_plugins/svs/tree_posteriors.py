@@ -75,6 +75,8 @@ def infer(
 
     `e`, `message` and `outside` (n, K) and `scale` (n) are room for the largest tree; e and messages are scaled to a
     maximum of 1, and o so that o · e = 1.
+
+    It is long because both passes share the vectors of a tree, and has many arguments because it creates no arrays.
     """
     k = len(root)
     for tree in range(len(offsets) - 1):

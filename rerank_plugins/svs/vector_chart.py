@@ -2,21 +2,25 @@
 
     e_γ = ⊕ P_M · (L_α e_α) · (L_β e_β)    over the rules and split points of a symbol's span
 
-⊕ is that of a semiring (vector_semirings.py): the recursion is compiled for each of the two. L e depends on the child
-alone, and is computed once for each item, in K² steps.
+The recursion is that of all pruned charts (kit/charts/over_spans.py), and ⊕ that of a semiring (vector_semirings.py),
+for each of which it is compiled. L e depends on the child alone, and is computed once for each item, in K² steps. As
+rules over K³ states, which the chart of latent states would take (kit/charts/pruned_chart.py), the products of a split
+point would be 2.5 to 15 times slower (tests/bench/test_svs_speed.py).
 """
 
 from __future__ import annotations
 
 import math
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray
+from rerank_plugins.kit.charts.over_spans import inside_over_spans
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.charts.weighted_rules import ROOT
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import part
 from rerank_plugins.svs.symbol_filter import Kept, SymbolSets, every_category
 from rerank_plugins.svs.vector_cells import (
     HIGHEST,
@@ -34,14 +38,40 @@ from rerank_plugins.svs.vector_semirings import (
     CHAIN,
     EMISSION,
     FAST,
+    FULL,
+    ITEMS,
     NOTHING,
+    OPENED,
+    POWER,
     Work,
     add_up,
+    close_all,
     keep_best,
     make_work,
 )
 
-ITEMS, MEMORY = 1 << 13, 1 << 26  # room for items at first; bytes of vectors above which the heap is emptied
+FIRST, MEMORY = 1 << 13, 1 << 26  # room for items at first; bytes of vectors above which the heap is emptied
+
+
+class Vectors(NamedTuple):
+    """The grammar of a sentence: the rules of a model, and the symbols that pruning has left."""
+
+    rules: VectorRules
+    sets: SymbolSets
+    kept: Kept
+
+
+class VectorCells(NamedTuple):
+    """The chart of a sentence.
+
+    `cells` has its cells in the heap, in the order of `cell_number`. The items of a cell are sorted by category; some
+    may have the vector 0. If `sums` is None, the vectors are the best ones (eq. 8), a case that is compiled by itself;
+    else they are sums over rules, for which `sums` (S, K) has room, all 0, and items have no children.
+    """
+
+    heap: Heap
+    cells: IntArray
+    sums: FloatArray | None
 
 
 @part
@@ -174,76 +204,87 @@ def write_vectors(rules: VectorRules, heap: Heap, begin: int, end: int, work: Wo
                         add_up(work, above, -2 - chain, rules.chain_p, chain, both, sums)
 
 
-@partial(filling_kernel, fastmath=FAST)
-def fill_cells(
-    rules: VectorRules, sets: SymbolSets, words: IntArray, cells: IntArray, kept: Kept, heap: Heap, size: int,
-    work: Work, sums: FloatArray | None,
-) -> tuple[int, bool]:  # fmt: skip
-    """Fill the new cells of a sentence, from narrow ones to wide ones.
+@partial(part, forceinline=True)
+def open_vectors(grammar: Vectors, chart: VectorCells, work: Work, i: int, j: int, n: int) -> bool:
+    """Open the cell of a span that is not yet filled, if the cells below it have vectors, and the heap has room."""
+    heap, numbers = chart.heap, work.numbers
+    cell, size = chart.cells[cell_number(i, j, n)], numbers[ITEMS]
+    if numbers[FULL] or heap.begin[cell] != NEW:
+        return False
+    if size + len(work.here) > len(heap.symbol):
+        numbers[FULL] = 1
+        return False
+    heap.begin[cell] = heap.end[cell] = size
+    heap.width[cell], heap.power[cell] = j - i, HIGHEST
+    power = numbers[POWER] = lowest_power(heap.power, chart.cells, i, j, n)
+    if power == HIGHEST:
+        return False
+    numbers[OPENED] = open_cell(grammar.rules, grammar.kept, work, cell)
+    return True
 
-    With best vectors (eq. 8) if `sums` is None, a case that is compiled by itself; else with sums over rules, for which
-    `sums` (S, K) has room, all 0. Items then have no children. Returns the number of items in the heap (`size` before),
-    and whether all fitted. If the heap had no room, the cells that are filled remain, and the call must be repeated
-    with a larger heap. `cells` has the sentence's cells in the heap, in the order of `cell_number`. The items of a cell
-    are sorted by category; some may have the vector 0.
-    """
-    worth, derived, where, here, powers = work.worth, work.derived, work.where, work.here, heap.power
-    n = len(words)
-    rule_starts, parents, most, both = rules.rule_starts, rules.parent, rules.most, work.both
+
+@partial(part, forceinline=True)
+def emit_vectors(grammar: Vectors, chart: VectorCells, work: Work, i: int, word: int) -> None:  # noqa: ARG001
+    """Note the preterminals of a word."""
+    rules, worth = grammar.rules, work.worth
+    for entry in range(rules.words[word], rules.words[word + 1]):
+        symbol = rules.word_symbol[entry]
+        if worth[symbol] < BARRED:
+            worth[symbol], now = 1.0, work.derived[symbol]  # above 0: a preterminal has no other candidate
+            now["rule"], now["left"], now["right"] = EMISSION, -1, entry
+
+
+@partial(part, forceinline=True)
+def meet_vectors(grammar: Vectors, chart: VectorCells, work: Work, i: int, k: int, j: int, n: int) -> None:
+    """Add the rules over a split point, if both cells have vectors."""
+    powers, cells = chart.heap.power, chart.cells
+    cell, left, right = cells[cell_number(i, j, n)], cells[cell_number(i, k, n)], cells[cell_number(k, j, n)]
+    if powers[left] < HIGHEST and powers[right] < HIGHEST:
+        count = meet(grammar.rules, grammar.sets, grammar.kept, chart.heap, work, cell, left, right)
+        factor = power_factor(powers, work.numbers[POWER], left, right)
+        compose(grammar.rules, chart.heap, work, count, factor, chart.sums)
+
+
+@partial(part, fastmath=FAST, forceinline=True)
+def compose(
+    rules: VectorRules, heap: Heap, work: Work, count: int, factor: float, sums: FloatArray | None
+) -> None:  # fmt: skip
+    """Add the rules over `count` pairs of items, whose products are to be multiplied by a factor, to their parents."""
+    rule_starts, parents, most, both, worth = rules.rule_starts, rules.parent, rules.most, work.both, work.worth
     vector, greatest, total = heap.vector, heap.greatest, heap.total
     met_pair, met_left, met_right = work.pair, work.left, work.right
-    for symbol in range(len(here)):
-        where[symbol] = here[symbol] = -1
-        worth[symbol] = BARRED
-    for width in range(1, n + 1):
-        for i in range(n - width + 1):
-            cell = cells[cell_number(i, i + width, n)]
-            if heap.begin[cell] != NEW:
-                continue
-            if size + len(here) > len(heap.symbol):
-                return size, False
-            begin = heap.begin[cell] = heap.end[cell] = size
-            power = lowest_power(powers, cells, i, i + width, n)
-            heap.width[cell], powers[cell] = width, HIGHEST
-            if power == HIGHEST:
-                continue
-            count = open_cell(rules, kept, work, cell)
-            # The preterminals of a word, or binary rules over all split points.
-            if width == 1:
-                for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
-                    symbol = rules.word_symbol[entry]
-                    if worth[symbol] < BARRED:
-                        worth[symbol], now = 1.0, derived[symbol]  # above 0: a preterminal has no other candidate
-                        now["rule"], now["left"], now["right"] = EMISSION, -1, entry
-            for k in range(i + 1, i + width):
-                left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
-                if powers[left] == HIGHEST or powers[right] == HIGHEST:
-                    continue
-                factor = power_factor(powers, power, left, right)
-                for met in range(meet(rules, sets, kept, heap, work, cell, left, right)):
-                    pair, x, y = met_pair[met], met_left[met], met_right[met]
-                    # No product with a vector of weights is above this bound times the greatest weight.
-                    bound, new = factor * greatest[x] * total[y], True
-                    for rule in range(rule_starts[pair], rule_starts[pair + 1]):
-                        parent = parents[rule]
-                        if (sums is not None or bound * most[rule] >= worth[parent]) and worth[parent] < BARRED:
-                            if new:
-                                new = False
-                                for c in range(len(both)):
-                                    both[c] = factor * vector[x, c] * vector[y, c]
-                            if sums is None:
-                                keep_best(work, parent, rule, x, y, factor, rules.weight, rule, both)
-                            else:
-                                add_up(work, parent, rule, rules.p, rule, both, sums)
-            # The items, with vectors; then every symbol of the cell is as it was before.
-            size = heap.end[cell] = make_items(rules, kept, heap, work, cell, count)
-            write_vectors(rules, heap, begin, size, work, sums)
-            shift = normalise(heap, begin, size)
-            if shift < HIGHEST:
-                powers[cell] = power + shift
-            for number in range(count):
-                here[work.opened[number]], worth[work.opened[number]] = -1, BARRED
-    return size, True
+    for met in range(count):
+        pair, x, y = met_pair[met], met_left[met], met_right[met]
+        # No product with a vector of weights is above this bound times the greatest weight.
+        bound, new = factor * greatest[x] * total[y], True
+        for rule in range(rule_starts[pair], rule_starts[pair + 1]):
+            parent = parents[rule]
+            if (sums is not None or bound * most[rule] >= worth[parent]) and worth[parent] < BARRED:
+                if new:
+                    new = False
+                    for c in range(len(both)):
+                        both[c] = factor * vector[x, c] * vector[y, c]
+                if sums is None:
+                    keep_best(work, parent, rule, x, y, factor, rules.weight, rule, both)
+                else:
+                    add_up(work, parent, rule, rules.p, rule, both, sums)
+
+
+@partial(part, forceinline=True)
+def close_vectors(grammar: Vectors, chart: VectorCells, work: Work, i: int, j: int, n: int) -> None:
+    """Make the items of a cell, with their vectors; every symbol of the cell is then as it was before."""
+    heap, numbers, cell = chart.heap, work.numbers, chart.cells[cell_number(i, j, n)]
+    begin, count = numbers[ITEMS], numbers[OPENED]
+    numbers[ITEMS] = heap.end[cell] = make_items(grammar.rules, grammar.kept, heap, work, cell, count)
+    write_vectors(grammar.rules, heap, begin, heap.end[cell], work, chart.sums)
+    shift = normalise(heap, begin, heap.end[cell])
+    if shift < HIGHEST:
+        heap.power[cell] = numbers[POWER] + shift
+    for number in range(count):
+        work.here[work.opened[number]], work.worth[work.opened[number]] = -1, BARRED
+
+
+fill_vectors = inside_over_spans(open_vectors, emit_vectors, meet_vectors, close_vectors)
 
 
 class VectorChart:
@@ -259,7 +300,7 @@ class VectorChart:
         self.concepts, self._groups = rules.transfer.shape[1], len(rules.member_starts) - 1
         self.work = make_work(len(rules.relation), self.concepts, len(rules.pair_right))
         self._sums = np.zeros((len(rules.relation), self.concepts)) if summing else None
-        self.heap = make_heap(0, ITEMS, self.concepts, self._groups)
+        self.heap = make_heap(0, FIRST, self.concepts, self._groups)
         self._every = every_category(0, self._groups)
         self.words, self.cells = np.zeros((2, 0), np.int32)
         self.requested = self.shared = 0
@@ -292,11 +333,14 @@ class VectorChart:
             self.heap = enlarged(self.heap, 2 * used, 0, self._groups)
         if kept is None and used >= len(self._every.starts):
             self._every = every_category(2 * used, self._groups)
-        parts = self.rules, self.sets, words, self.cells, self._every if kept is None else kept
-        complete = not n
-        while not complete:
-            self.size, complete = fill_cells(*parts, self.heap, self.size, self.work, self._sums)
-            if not complete:
+        grammar = Vectors(self.rules, self.sets, self._every if kept is None else kept)
+        numbers = self.work.numbers
+        numbers[ITEMS], numbers[FULL] = self.size, n > 0
+        while numbers[FULL]:  # the cells that were filled before the heap was full remain
+            close_all(self.work)
+            fill_vectors(grammar, words, VectorCells(self.heap, self.cells, self._sums), self.work)
+            self.size = int(numbers[ITEMS])
+            if numbers[FULL]:
                 self.heap = enlarged(self.heap, 0, 2 * (self.size + len(self.rules.relation)), self._groups)
         self.top = self._top() if n else -1
         return self.top >= 0

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins import FloatArray, IntArray
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.kernels import part
 
 FAST = {"reassoc", "contract", "nsz"}  # sums in any order
@@ -44,6 +44,11 @@ class Work(NamedTuple):
     pair: IntArray
     left: IntArray
     right: IntArray
+    numbers: LongArray  # (4) at the places of the following constants
+
+
+ITEMS, FULL = 0, 1  # how many items the heap has; 1 if it had no room for those of a cell, else 0
+OPENED, POWER = 2, 3  # of the present cell: how many symbols are `opened`, the power of two of products
 
 
 def make_work(symbols: int, concepts: int, pairs: int) -> Work:
@@ -52,7 +57,15 @@ def make_work(symbols: int, concepts: int, pairs: int) -> Work:
     (where, here), (both, e) = np.empty((2, symbols), np.int32), np.empty((2, concepts))
     opened, parts, blocks = np.empty((3, symbols + 1), np.int32)
     pair, left, right = np.empty((3, pairs + 1), np.int32)
-    return Work(worth, derived, where, here, both, e, opened, parts, blocks, pair, left, right)
+    numbers = np.zeros(4, np.int64)
+    return Work(worth, derived, where, here, both, e, opened, parts, blocks, pair, left, right, numbers)
+
+
+def close_all(work: Work) -> None:
+    """Let no symbol be derived before the first cell is opened."""
+    work.where[:] = work.here[:] = -1
+    work.worth[:] = BARRED
+    work.numbers[FULL] = 0
 
 
 @partial(part, fastmath=FAST, forceinline=True)

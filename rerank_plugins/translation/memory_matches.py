@@ -117,6 +117,8 @@ def _match(
 
     `keys` is an empty table whose size is a power of two; `child` has the nodes of its slots. By node: the `value`, the
     `last` sentence or hypothesis that has the n-gram, and how many `times` it has it so far.
+
+    It has many arguments because it creates no arrays: the trie is its columns.
     """
     mask, orders = len(keys) - 1, sums.shape[1]
     known = 1  # nodes so far, the root among them

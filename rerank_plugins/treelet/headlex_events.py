@@ -137,7 +137,11 @@ def write_events(
     of_symbols: IntArray, of_tags: IntArray, of_words: IntArray, tree_of_heads: LongArray, tree_of_symbols: LongArray,
     tree_of_tags: LongArray, tree_of_words: LongArray,
 ) -> Any:  # fmt: skip
-    """Write the events of every phrase; return (4) the number of events of each kind."""
+    """Write the events of every phrase; return (4) the number of events of each kind.
+
+    It is long, with many arguments, because the events of four kinds are written in one walk, each with its column of
+    trees.
+    """
     used = np.zeros(4, np.int64)
     children = np.empty(len(symbol), np.int64)
     for node in range(len(symbol)):

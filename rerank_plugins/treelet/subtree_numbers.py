@@ -143,6 +143,8 @@ def number_phrases(
 
     `head_child` is the head among the children of each production, `category_of` the category of each label; `root` is
     the label of roots, which have no heads. `key` has room for one sequence.
+
+    Its arguments are the columns of trees and of tables that outlive them.
     """
     size_of_label = np.int64(2)
     for n in range(len(label)):

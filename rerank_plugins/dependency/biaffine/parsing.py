@@ -78,6 +78,8 @@ def fill_trees(scores: Any, lengths: Any, chosen: Any, matrix: Any, places: Any,
     place, until there is none. For cycle k, `places[0, k, h]` is the place in the cycle that an arc from h enters, and
     `places[1, k, d]` the one that an arc to d leaves. The rows of `lists` are the current head of each node, its mark,
     the nodes of all cycles, one cycle after the other, their heads within the cycle, and where each cycle ends.
+
+    It is long because contraction and expansion of cycles share the lists of nodes, in place.
     """
     head, mark = lists[0], lists[1]
     node, within, ends = lists[2], lists[3], lists[4]

@@ -164,7 +164,10 @@ def partition_ngrams(
     symbol: IntArray, parent: IntArray, shorter: IntArray, bits: int, shift: int, count: IntArray, raw: IntArray,
     cutoff: int, start: int, end: int, bucket: IntArray, cursor: LongArray, rows: LongArray,
 ) -> None:  # fmt: skip
-    """Put each n-gram into its bucket: its key; and its number, its count and whether it is pruned in one integer."""
+    """Put each n-gram into its bucket: its key; and its number, its count and whether it is pruned in one integer.
+
+    Its arguments are columns of n-grams in files, one array each, which no tuple holds together.
+    """
     for i in range(start, end):
         context = np.int64(shorter[parent[i]])
         if context >= 0:
@@ -204,6 +207,8 @@ def estimate_contexts(
     at `first`. `next` of an event holds the number of its n-gram for now. `events` may lie in the memory of `rows`,
     since an event is written after its row has been read. `probability` and `context_of` receive p and the context of
     each n-gram, unless they are empty (at the highest order).
+
+    Its arguments are columns of one order of the model, which are allocated and released one by one.
     """
     event = 0
     i = 0

@@ -198,7 +198,10 @@ def score_packed_steps(
     context_fields: LongArray, bases: IntArray, values: NDArray[np.float32], unseen: float, starts: LongArray,
     lengths: LongArray, symbols: LongArray, log10: FloatArray, matched: LongArray, after: LongArray,
 ) -> None:  # fmt: skip
-    """Fill in the log10 score of each symbol, the event that matches it, and the context after it."""
+    """Fill in the log10 score of each symbol, the event that matches it, and the context after it.
+
+    It has many arguments because it takes the packed tables array by array, as they are stored.
+    """
     order = len(event_fields)
     for i in range(len(symbols)):
         context, symbol = starts[i] if starts[i] >= 0 else after[i - 1], symbols[i]

@@ -81,6 +81,8 @@ def score_tuples(
 
     `known` becomes the longest context that the model has.
     `nearest`, `context_symbols` and `event_symbols` are those of `BackoffTables.search`.
+
+    It has many arguments because it takes the tables array by array, as they are stored.
     """
     order = tuples.shape[1]
     for i in range(len(tuples)):

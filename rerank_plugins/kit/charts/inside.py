@@ -181,6 +181,9 @@ def fill_columns(
     Cells (i, j) with j <= kept[i] hold valid values of the sentence before. Bit k % 64 of begins[i, s] is set if s
     derives words i … k-1, that of ends[j, s] if it derives k … j-1. `scales[j]` is the scale of word j - 1; it is
     2^powers[j] times that of the word in the memory.
+
+    It is long because the three ways to fill a cell, from the sentence before, from the memory and by rules, keep the
+    same books of scales and bits.
     """
     from_start, to_end, begins, ends = values.from_start, values.to_end, values.begins, values.ends
     scales, powers, narrow, wide = values.scales, values.powers, rules.narrow, rules.wide

@@ -112,6 +112,8 @@ def derive(edges: Edges, top: int, search: Search, ranked: IntArray) -> int:
 
     It is -1 if the arrays had no room for them. On entry, `ranked` has NO_DERIVATION, every answer is NOT_REQUESTED,
     nothing is opened, and the heaps are empty.
+
+    It is long because it is a recursion with a stack of its own, whose steps resume one another.
     """
     derivations, heaps, requests = search.derivations, search.heaps, search.requests
     tail_left, tail_right, edge_score, best = edges.left, edges.right, edges.score, edges.best

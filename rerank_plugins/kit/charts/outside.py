@@ -43,6 +43,9 @@ def outside_pass(
 
     Nodes whose expected number is below `least` are pruned together with the nodes below them. `values` are
     those of the chart.
+
+    It is long because the steps of a cell, from the spans above, down the chains and to the children, share what they
+    note of its symbols and pairs.
     """
     from_start, to_end, begins, ends = values.from_start, values.to_end, values.begins, values.ends
     narrow, pair_starts, pair_left, pair_right = rules.narrow, rules.pair_starts, rules.pair_left, rules.pair_right

@@ -111,6 +111,8 @@ def number_pairs(
 
     `numbers` is the space for a number of each target word: that of its pair with the current source word, if it is not
     below the first one.
+
+    Its arguments are the columns of the bitext and of its pairs, which are filled in two passes.
     """
     numbers[:] = -1
     pairs = 0

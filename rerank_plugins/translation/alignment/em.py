@@ -43,6 +43,9 @@ def expect_independent(
     `offsets` and `tokens` are those of the generated side. A `null_p` of 0 stands for 1 / (l + 1), as in model 1. With
     `adapts`, `place_counts` gets the expected counts of the elements of `place_p`. `work` has one element for each
     given word.
+
+    It has so many arguments because the two directions exchange the columns of a bitext, and the caller divides its
+    sentences among threads, each with its own room.
     """
     for sentence in range(first, last):
         given = given_offsets[sentence + 1] - given_offsets[sentence]
@@ -175,6 +178,8 @@ def expect_hmm(
     The arguments are those of `expect_independent`; `place_p` are transitions. With at most l given and m generated
     words, the space for work is `pair_t` (m, l), `pair_null` (m), `states` (m + 1, l + 1), `scales` (m), `future` and
     `weighted` (l + 1), `moves` (l · (l + 1)).
+
+    Those that it adds are room for the forward and backward passes.
     """
     for sentence in range(first, last):
         given = given_offsets[sentence + 1] - given_offsets[sentence]

@@ -67,6 +67,8 @@ def best_links(
 
     `states` (m + 1, l + 1) and the whole numbers `came` (m, l + 1) are space for work; `came` gets the position before
     position i, or NO_LINK where the word is aligned to NULL.
+
+    It has many arguments because both directions call it, each with its own tables and room.
     """
     if not is_hmm:
         for j in range(generated):
@@ -138,6 +140,8 @@ def align_list(
     (l, D) and indices into `forward_null` (D); `backward_null` (l) is that of the source words. `forward_links` has a
     source word for each token, `backward_links` (n, l) a target word for each source word. A null probability of 0
     stands for 1 / (words + 1), as in model 1. The other arguments are space for work.
+
+    It has so many because each direction has its own tables.
     """
     length = len(forward_t)
     if is_hmm:
