@@ -158,7 +158,7 @@ def main(
                 if print_all or outcome["outcome"] != "killed":
                     change = f"{each.old} → {each.new}"
                     said = outcome["by"] or each.text
-                    click.echo(f"{outcome['outcome']:<9} {each.path}:{each.line}  {change:<20}  {said}")
+                    click.echo(f"{outcome['outcome']:<9} {each.path}:{each.line}:{each.column}  {change:<20}  {said}")
     click.echo("\n".join(summary(counts)))
     sys.exit(any(row["survived"] or row["unreached"] for row in counts.values()))
 

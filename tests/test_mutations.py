@@ -105,9 +105,9 @@ def test_a_change_that_a_test_notices_and_two_that_none_does(tmp_path):
     ran = subprocess.run([*command, "--root", tmp_path], cwd=ROOT, capture_output=True, text=True, check=False)
     file = "rerank_plugins/shapes/shapes.py"
     assert [line.split() for line in ran.stdout.splitlines()] == [
-        ["survived", f"{file}:7", *["*", "→", "/", "return", "width", "*", "height"]],
-        ["killed", f"{file}:11", *["max", "→", "min", "tests/shapes/test_shapes.py::test_longest"]],
-        ["unreached", f"{file}:15", *["-", "→", "+", "return", "number", "-", "3"]],
+        ["survived", f"{file}:7:18", *["*", "→", "/", "return", "width", "*", "height"]],
+        ["killed", f"{file}:11:12", *["max", "→", "min", "tests/shapes/test_shapes.py::test_longest"]],
+        ["unreached", f"{file}:15:19", *["-", "→", "+", "return", "number", "-", "3"]],
         ["tests", "tried", "killed", "survived", "unreached", "equivalent"],
         ["shapes", *"31110"],
         ["all", *"31110"],

@@ -4,8 +4,40 @@ from __future__ import annotations
 
 from tests.mutating.formulas import Mutation
 
+KEPT = "only how much is kept in memory"
+ROUNDING = "ln p is above 0 by rounding errors alone"
+ALL_NEGATIVE = "all masses of a history are negative then, and their proportions are the same"
+
 # file: (the line, the old text, the new text): the reason. Equal changes of one line have one reason.
-EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {}
+EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
+    "rerank_plugins/referential/model.py": {
+        ("return min(ln_p, 0.0), Beam(", "0.0", "1.0"): ROUNDING,
+        ("return min(float(state.best[complete].max() - state.best.max()), 0.0)", "0.0", "1.0"): ROUNDING,
+    },
+    "rerank_plugins/referential/transitions.py": {
+        ("if len(self._pending) >= KEPT_STACKS:", ">=", ">"): KEPT,
+        ("for bottom in range(len(stack), 0, -2):", "0", "1"): "a stack has an even number of elements",
+        (
+            "above = stack[bottom - 4] if bottom > 2 else self.context",
+            "2",
+            "3",
+        ): "a stack has an even number of elements",
+    },
+    "rerank_plugins/referential/trigrams.py": {
+        ("counts[SENTENCE_START, SENTENCE_START][word] += sum(nexts.values())", "+=", "-="): ALL_NEGATIVE,
+        ("counts[history][word] += mass * sum(nexts.values())", "+=", "-="): ALL_NEGATIVE,
+        ("histories[SENTENCE_START, word][pending] += p", "+=", "-="): ALL_NEGATIVE,
+        ("histories[first, second][then] += number * p", "+=", "-="): ALL_NEGATIVE,
+    },
+    "rerank_plugins/referential/world.py": {
+        ('return end if end.startswith(";") or len(known) <= LISTED else ""', "<=", "<"): "only the words of an error",
+    },
+    "rerank_plugins/referential/world_description.py": {
+        ('least, most = options.get("least", 0), options.get("most", math.inf)', "0", "1"): (
+            "no individual is counted 0 times, and the empty set is what there is instead of it"
+        ),
+    },
+}
 
 
 def reason(each: Mutation) -> str:

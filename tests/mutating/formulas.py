@@ -41,6 +41,7 @@ class Mutation:
 
     path: str
     line: int
+    column: int  # from 1
     start: int
     end: int
     old: str
@@ -94,9 +95,10 @@ class _Formulas(ast.NodeVisitor):
     def _add(self, start: int, end: int, new: str) -> None:
         if self._statement:
             line = self._source.count(b"\n", 0, start) + 1
+            column = len(self._source[self._starts[line - 1] : start].decode()) + 1
             text = self._lines[line - 1].decode().strip()
             old = self._source[start:end].decode()
-            self.mutations.append(Mutation(self._path, line, start, end, old, new, self._statement, text))
+            self.mutations.append(Mutation(self._path, line, column, start, end, old, new, self._statement, text))
 
     def _add_operator(self, left: ast.expr | ast.operator, right: ast.expr, old: str, new: str) -> None:
         """The operator is between its operands, with parentheses and comments perhaps."""
@@ -165,7 +167,8 @@ class _Formulas(ast.NodeVisitor):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
         if isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Constant):
             self._add(self._start(node), self._start(node) + 1, "+")
-        self.visit(node.operand)
+        if not (isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, int)):  # -1: the last of some
+            self.visit(node.operand)
 
     def visit_Compare(self, node: ast.Compare) -> None:
         operands = [node.left, *node.comparators]
