@@ -6,7 +6,8 @@
 
 tests/mutating/formulas.py says what is changed. The changes are made in a copy of the repository in a temporary folder,
 where the tests run as plain Python (NUMBA_DISABLE_JIT=1), for numba would compile all kernels again after each change.
-The tests of a module are those of its subpackage, and for one of the kit all others that import it; tests/mutating/runner.py runs those
+The tests of a module are those of its subpackage; all others that import it are tried for the kit, and where
+these do not reach the change; tests/mutating/runner.py runs those
 that reach the change, the fastest first. A change that takes longer than they do counts as noticed. The table has one
 line for each change that survives; tests/mutating/equivalent.py names changes that make no difference. The exit code
 is 1 if a change survives.
@@ -69,14 +70,13 @@ def room(path: str, root: Path) -> str:
     return application if (root / "tests" / application).is_dir() else name
 
 
-def tests_of(paths: Iterable[str], name: str, root: Path) -> list[str]:
-    """The tests of some modules of a room: its folder, and all other tests that import one of the kit."""
-    importing = {test for path in paths if path.startswith(KIT) for test in _importing(path, root)}
-    return [f"tests/{name}", *sorted(test for test in importing if not test.startswith(f"tests/{name}/"))]
+def importing(paths: Iterable[str], name: str, root: Path) -> list[str]:
+    """The files of tests that import one of some modules, without those of a room."""
+    files = {file for path in paths for file in _importing(path, root)}
+    return sorted(file for file in files if not file.startswith(f"tests/{name}/"))
 
 
 def _importing(path: str, root: Path) -> Iterator[str]:
-    """The files of tests that import a module."""
     parts = Path(path).with_suffix("").parts
     parts = parts[1:] if parts[0] == "adapters" else parts
     package, module = ".".join(parts[:-1]), parts[-1]
@@ -93,6 +93,9 @@ def copied(root: Path, folder: Path) -> Path:
 
 def outcomes(found: list[Mutation], tests: list[str], copy: Path, seconds: float) -> Iterator[dict[str, str]]:
     """What came of each mutation, by the tests in the copy."""
+    if not (found and tests):
+        yield from ({"outcome": "unreached", "by": ""} for _ in found)
+        return
     paths = os.pathsep.join(str(path) for path in (copy, copy / "adapters"))
     environment = os.environ | {"PYTHONPATH": paths, "NUMBA_DISABLE_JIT": "1", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "tests.mutating.runner"]
@@ -109,6 +112,22 @@ def outcomes(found: list[Mutation], tests: list[str], copy: Path, seconds: float
         yield from map(json.loads, process.stdout)
     if process.returncode:
         raise click.ClickException(f"the tests of {' '.join(tests)} could not be run")
+
+
+def tried(
+    group: list[Mutation], name: str, root: Path, copy: Path, seconds: float
+) -> Iterator[tuple[Mutation, str, str]]:
+    """What came of the mutations of a room, and by which test: its own, or if these do not reach it, those of others."""
+    unreached = []
+    kit = importing({each.path for each in group if each.path.startswith(KIT)}, name, root)
+    for each, outcome in zip(group, outcomes(group, [f"tests/{name}", *kit], copy, seconds), strict=True):
+        if outcome["outcome"] == "unreached":
+            unreached.append(each)
+        else:
+            yield each, outcome["outcome"], outcome["by"]
+    others = [file for file in importing({each.path for each in unreached}, name, root) if file not in kit]
+    for each, outcome in zip(unreached, outcomes(unreached, others, copy, seconds), strict=True):
+        yield each, outcome["outcome"], outcome["by"]
 
 
 def summary(counts: dict[str, Counter[str]]) -> Iterator[str]:
@@ -152,13 +171,11 @@ def main(
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(root, Path(folder))
         for name, group in groups.items():
-            tests = tests_of({each.path for each in group}, name, root)
-            for each, outcome in zip(group, outcomes(group, tests, copy, seconds), strict=True):
-                counts[name][outcome["outcome"]] += 1
-                if print_all or outcome["outcome"] != "killed":
+            for each, outcome, by in tried(group, name, root, copy, seconds):
+                counts[name][outcome] += 1
+                if print_all or outcome != "killed":
                     change = f"{each.old} → {each.new}"
-                    said = outcome["by"] or each.text
-                    click.echo(f"{outcome['outcome']:<9} {each.path}:{each.line}:{each.column}  {change:<20}  {said}")
+                    click.echo(f"{outcome:<9} {each.path}:{each.line}:{each.column}  {change:<20}  {by or each.text}")
     click.echo("\n".join(summary(counts)))
     sys.exit(any(row["survived"] or row["unreached"] for row in counts.values()))
 

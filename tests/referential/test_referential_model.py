@@ -207,15 +207,12 @@ def test_where_every_relation_leads_nowhere_all_are_equally_probable(tmp_path):
 @pytest.mark.parametrize("viterbi", [False, True])
 def test_a_beam_keeps_the_most_probable_stacks(small, viterbi):
     """Forward, those with the highest sum over derivations; by Viterbi, those with the best derivation."""
-    words = ["not", "not", "executable", "file"]
-    for length in range(1, len(words) + 1):
-        state, total = small(depth=4, vacuous=0.3, viterbi=viterbi).start(), 0.0
-        for word in words[: length - 1]:
-            ln_p, state = small(depth=4, vacuous=0.3, viterbi=viterbi).advance(state, word)
-        whole = small(depth=4, vacuous=0.3, viterbi=viterbi).advance(state, words[length - 1])[1]
-        narrow = small(depth=4, vacuous=0.3, viterbi=viterbi, beam=2).advance(state, words[length - 1])[1]
-        values = dict(zip(whole.stacks, whole.best if viterbi else whole.values, strict=True))
-        assert [values[stack] for stack in narrow.stacks] == sorted(values.values(), reverse=True)[:2]
+    wide, narrow = (small(depth=4, vacuous=0.3, viterbi=viterbi, beam=beam) for beam in (0, 2))
+    state = wide.start()
+    for word in ("not", "not", "executable", "file"):
+        kept, state = narrow.advance(state, word)[1], wide.advance(state, word)[1]
+        values = dict(zip(state.stacks, state.best if viterbi else state.values, strict=True))
+        assert [values[stack] for stack in kept.stacks] == sorted(values.values(), reverse=True)[:2]
 
 
 EXAMPLES = {
