@@ -97,7 +97,7 @@ def test_of_twenty_words_none_need_be_common():
 def judged(own):
     """The doubts about segments of two words, of which some share these with their references, others no word."""
     left = [f"w{number} v{number}" for number in range(len(own))]
-    return doubts(left, [text if shared else f"x{text} y{text}" for text, shared in zip(left, own, strict=True)])
+    return doubts(left, [left[n] if shared else f"x{n} y{n}" for n, shared in enumerate(own)])
 
 
 def test_a_part_without_references_of_its_own_is_named():
