@@ -42,7 +42,11 @@ PACKAGES = ("rerank_plugins", "adapters/rerank_adapters")
 WITHOUT_FORMULAS = ("core", "testing", "resources", "neural", "english", "kit/files")
 WITH_FORMULAS = ("metrics", "tuners", "evaluation", "chain", "applications", "analysis", "weights")
 KIT = "rerank_plugins/kit/"  # its users test it
-TESTED_BY = {KIT + "backoff": "ngram", KIT + "charts": "constituency"}
+TESTED_BY = {
+    KIT + "backoff": "ngram",
+    KIT + "charts": "constituency",
+    "adapters/rerank_adapters/applications/mbr.py": "python_api",
+}
 IGNORED = shutil.ignore_patterns(".*", "__pycache__", "work", "build", "dist")
 
 

@@ -8,8 +8,35 @@ KEPT = "only how much is kept in memory"
 ROUNDING = "ln p is above 0 by rounding errors alone"
 ALL_NEGATIVE = "all masses of a history are negative then, and their proportions are the same"
 
+SIGN = "only the sign and the order of the values count"
+PATH = "the search takes other steps to the same minimum"
+
 # file: (the line, the old text, the new text): the reason. Equal changes of one line have one reason.
 EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
+    "adapters/rerank_adapters/evaluation/oracle.py": {
+        ("sign = 1.0 if metric.higher_is_better == best else -1.0", "1.0", "2.0"): SIGN,
+    },
+    "adapters/rerank_adapters/tuners/boosted.py": {
+        ("sign = 1.0 if data.metric.higher_is_better else -1.0", "1.0", "2.0"): "the gains are standardised",
+    },
+    "adapters/rerank_adapters/tuners/lbfgs.py": {
+        ("if np.abs(downhill).max(initial=0.0) <= tolerance:", "<=", "<"): PATH,
+        ("short: FloatArray = gradient / max(dot(gradient, gradient) ** 0.5, 1.0)", "**", "*"): PATH,
+        ("length /= 2", "2", "3"): PATH,
+    },
+    "adapters/rerank_adapters/tuners/mert.py": {
+        ("if low < high:", "<", "<="): "weights that cannot move are not moved by a search, either",
+    },
+    "adapters/rerank_adapters/tuners/mira.py": {
+        (
+            "most = values.shape[1] + 2 * int(np.diff(sparse.indptr).max(initial=0))  # features in which two rows differ",
+            "0",
+            "1",
+        ): KEPT,
+    },
+    "rerank_plugins/lists/confusion_network.py": {
+        ("proportions = mass / (self.total or 1.0)", "1.0", "2.0"): "without a total all masses are 0",
+    },
     "rerank_plugins/referential/model.py": {
         ("return min(ln_p, 0.0), Beam(", "0.0", "1.0"): ROUNDING,
         ("return min(float(state.best[complete].max() - state.best.max()), 0.0)", "0.0", "1.0"): ROUNDING,

@@ -88,6 +88,21 @@ def test_line_search_equals_the_one_in_plain_python(metric):
         np.testing.assert_allclose(line.edges[:-1], [t for t, _ in kept], atol=1e-12)
 
 
+def test_lines_that_meet_at_the_low_end_but_for_rounding():
+    """The steeper of two lines is on top from there on, whichever of them rounding puts higher at `low`."""
+    rng, low = np.random.default_rng(0), -2.7
+    for _ in range(200):
+        slopes = rng.permutation(rng.normal(size=2))
+        scores = rng.normal() - low * slopes
+        first, at, _, after = upper_envelopes(
+            np.array([0.0, *scores]), np.array([0.0, *slopes]), np.array([0, 1, 3]), low, 4.0
+        )
+        steeper = 1 + int(np.argmax(slopes))
+        assert first[0] == 0
+        assert [first[1], *after][-1] == steeper
+        np.testing.assert_allclose(at, low, atol=1e-12)
+
+
 @pytest.mark.parametrize("fixed", [[], ["f0"]], ids=["free", "fixed"])
 def test_a_line_ends_at_a_bound_or_at_a_multiple_of_the_weights_length(fixed):
     rng = np.random.default_rng(2)
