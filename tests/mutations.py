@@ -6,11 +6,11 @@
 
 tests/mutating/formulas.py says what is changed. The changes are made in a copy of the repository in a temporary folder,
 where the tests run as plain Python (NUMBA_DISABLE_JIT=1), for numba would compile all kernels again after each change.
-The tests of a module are those of its subpackage; all others that import it are tried for the kit, and where
-these do not reach the change; tests/mutating/runner.py runs those
-that reach the change, the fastest first. A change that takes longer than they do counts as noticed. The table has one
-line for each change that survives; tests/mutating/equivalent.py names changes that make no difference. The exit code
-is 1 if a change survives.
+The tests of a module are those of its subpackage. All others that import it are tried for the kit, and for changes that
+its own tests do not reach. tests/mutating/runner.py runs those that reach the change, the fastest first. A change that
+takes longer than they do counts as noticed. The table has one line for each change that survives, then the numbers of
+all changes by tests. tests/mutating/equivalent.py names changes that make no difference, which are not tried. The exit
+code is 1 if a change survives.
 
 Two libraries do not do this: mutmut leaves out all functions with decorators, which kernels have, and cosmic-ray has
 eleven changes for each operator, those in annotations included, but none for `min`, `log` or `argmax`, and starts a new
@@ -42,10 +42,14 @@ PACKAGES = ("rerank_plugins", "adapters/rerank_adapters")
 WITHOUT_FORMULAS = ("core", "testing", "resources", "neural", "english", "kit/files")
 WITH_FORMULAS = ("metrics", "tuners", "evaluation", "chain", "applications", "analysis", "weights")
 KIT = "rerank_plugins/kit/"  # its users test it
-TESTED_BY = {
+TESTED_BY = {  # other tests than those of the subpackage: patterns of files and folders in tests/
     KIT + "backoff": "ngram",
     KIT + "charts": "constituency",
-    "adapters/rerank_adapters/applications/mbr.py": "python_api",
+    "adapters/rerank_adapters/applications/mbr": "python_api/test_mbr.py",
+    "adapters/rerank_adapters/applications/speech/rover": "lists/test_rover.py",
+    "adapters/rerank_adapters/applications/speech/sweep": "applications/test_sweep.py",
+    "adapters/rerank_adapters/applications/negatives": "english/test_negatives.py",
+    "adapters/rerank_adapters/applications/language_models": "applications/test_scoring_commands.py",
 }
 IGNORED = shutil.ignore_patterns(".*", "__pycache__", "work", "build", "dist")
 
@@ -64,20 +68,27 @@ def modules(paths: tuple[str, ...], root: Path) -> list[Path]:
 
 
 def room(path: str, root: Path) -> str:
-    """The folder of tests that a module belongs to: that of its subpackage, of its application, or of its main user."""
+    """The tests of a module as a pattern in tests/: those of its subpackage, its application, or its main user."""
     for start, name in TESTED_BY.items():
         if path.startswith(start):
             return name
     parts = Path(path).with_suffix("").parts
     name = parts[2] if parts[0] == "adapters" else parts[1]
-    application = parts[3] if name == "applications" else name
-    return application if (root / "tests" / application).is_dir() else name
+    if name != "applications":
+        return name
+    own = f"{name}/test_{parts[3]}*.py"
+    return own if any(root.glob(f"tests/{own}")) else parts[3] if (root / "tests" / parts[3]).is_dir() else name
 
 
-def importing(paths: Iterable[str], name: str, root: Path) -> list[str]:
-    """The files of tests that import one of some modules, without those of a room."""
+def tests_of(name: str, root: Path) -> list[str]:
+    """The files and folders of tests that a pattern stands for."""
+    return sorted(each.relative_to(root).as_posix() for each in root.glob(f"tests/{name}"))
+
+
+def importing(paths: Iterable[str], root: Path, others: list[str]) -> list[str]:
+    """The files of tests that import one of some modules, besides some other files and folders."""
     files = {file for path in paths for file in _importing(path, root)}
-    return sorted(file for file in files if not file.startswith(f"tests/{name}/"))
+    return sorted(file for file in files if not any(file == other or file.startswith(f"{other}/") for other in others))
 
 
 def _importing(path: str, root: Path) -> Iterator[str]:
@@ -122,14 +133,15 @@ def tried(
     group: list[Mutation], name: str, root: Path, copy: Path, seconds: float
 ) -> Iterator[tuple[Mutation, str, str]]:
     """What came of the mutations of a room, and by which test: its own, or if these do not reach it, those of others."""
+    own = tests_of(name, root)
+    own += importing({each.path for each in group if each.path.startswith(KIT)}, root, own)
     unreached = []
-    kit = importing({each.path for each in group if each.path.startswith(KIT)}, name, root)
-    for each, outcome in zip(group, outcomes(group, [f"tests/{name}", *kit], copy, seconds), strict=True):
+    for each, outcome in zip(group, outcomes(group, own, copy, seconds), strict=True):
         if outcome["outcome"] == "unreached":
             unreached.append(each)
         else:
             yield each, outcome["outcome"], outcome["by"]
-    others = [file for file in importing({each.path for each in unreached}, name, root) if file not in kit]
+    others = importing({each.path for each in unreached}, root, own)
     for each, outcome in zip(unreached, outcomes(unreached, others, copy, seconds), strict=True):
         yield each, outcome["outcome"], outcome["by"]
 
