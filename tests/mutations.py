@@ -162,7 +162,7 @@ def summary(counts: dict[str, Counter[str]]) -> Iterator[str]:
 @click.option("--every", default=25, show_default=True, help="Try one of so many changes.")
 @click.option("--offset", default=0, show_default=True, help="Begin with that change, counted from 0.")
 @click.option("--line", "lines", multiple=True, type=int, help="Only changes to this line; may be repeated.")
-@click.option("--seconds", default=20.0, show_default=True, help="The tests of a change may take so long.")
+@click.option("--seconds", default=10.0, show_default=True, help="The tests of a change may take so long.")
 @click.option("--all", "print_all", is_flag=True, help="Also print the changes that are noticed, and by which test.")
 @click.option("--root", default=ROOT, type=click.Path(path_type=Path), hidden=True)
 def main(

@@ -16,6 +16,16 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     "adapters/rerank_adapters/evaluation/oracle.py": {
         ("sign = 1.0 if metric.higher_is_better == best else -1.0", "1.0", "2.0"): SIGN,
     },
+    "adapters/rerank_adapters/metrics/bleu.py": {
+        (
+            "penalty = exp(1 - np.maximum(reference_length, length) / np.where(length > 0, length, 1.0))",
+            "1.0",
+            "2.0",
+        ): "the penalty of an empty text is given in the next line",
+    },
+    "adapters/rerank_adapters/metrics/edit_rate.py": {
+        ("if h < h_end:", "<", "<="): "without hypotheses there are no distances",
+    },
     "adapters/rerank_adapters/tuners/boosted.py": {
         ("sign = 1.0 if data.metric.higher_is_better else -1.0", "1.0", "2.0"): "the gains are standardised",
     },

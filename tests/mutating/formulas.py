@@ -3,7 +3,8 @@
 An operator, a comparison, a number or a function becomes another one: + and −, * and /, // and /, ** and *, < and <=,
 > and >=; 0 and 1, and an offset of 1 becomes 0; min and max, argmin and argmax, any and all, floor and ceil, log and
 log1p, exp and expm1, the two sides of `searchsorted`. Only the bodies of functions hold formulas: default values,
-annotations, texts, what an error says, and conditions under which nothing but an error follows are left as they are.
+annotations, texts, the sizes of empty arrays, what an error says, and conditions under which nothing but an error
+follows are left as they are.
 """
 
 from __future__ import annotations
@@ -198,7 +199,8 @@ class _Formulas(ast.NodeVisitor):
         if name in FUNCTIONS and (isinstance(node.func, ast.Attribute) or name not in ("log", "exp")):
             end = self._end(node.func)
             self._add(end - len(name), end, FUNCTIONS[name])
-        self.generic_visit(node)
+        if name != "empty":
+            self.generic_visit(node)
 
 
 def _header(node: ast.stmt) -> Iterator[ast.AST]:
