@@ -9,6 +9,7 @@ ROUNDING = "ln p is above 0 by rounding errors alone"
 ALL_NEGATIVE = "all masses of a history are negative then, and their proportions are the same"
 
 SIGN = "only the sign and the order of the values count"
+LOOSER = "a looser bound: the same substitutes after more work"
 PATH = "the search takes other steps to the same minimum"
 
 # file: (the line, the old text, the new text): the reason. Equal changes of one line have one reason.
@@ -43,6 +44,22 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
             "0",
             "1",
         ): KEPT,
+    },
+    "rerank_plugins/substitutes/queues.py": {
+        (
+            "passed = np.zeros(len(contexts) - 1)  # the sum of the n-gram that the context is",
+            "-",
+            "+",
+        ): KEPT,
+    },
+    "rerank_plugins/substitutes/search.py": {
+        ("middle_constant = 0.0", "0.0", "1.0"): "without a known context there is no middle queue",
+        (
+            "fixed += unseen * (unseen_symbols(levels, after, j) + min(order - 1, length + j + 1) - min(order - 1, j))",
+            "1",
+            "0",
+        ): LOOSER,
+        ("and base_constant + 2 * key + MARGIN < scores[0]", "+", "-"): LOOSER,
     },
     "rerank_plugins/lists/confusion_network.py": {
         ("proportions = mass / (self.total or 1.0)", "1.0", "2.0"): "without a total all masses are 0",

@@ -173,8 +173,10 @@ def test_pops_fall_short_of_the_vocabulary():
     assert best.pops.mean() < 0.05 * len(substitutes.ngrams.vocabulary)
 
 
-def test_more_substitutes_than_words():
-    model = small_model()
+@pytest.mark.parametrize("order", [1, 4])
+def test_more_substitutes_than_words(order):
+    """By the probabilities of words alone, bounds are exact, and the search ends with the last word."""
+    model = small_model(order)
     ids, ln_p = FastSubs(model).top(["the", "sea"], 0, 1000)
     assert sorted(ids) == list(range(3, len(model.vocabulary)))
     assert (np.diff(ln_p) <= 0).all()
