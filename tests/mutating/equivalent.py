@@ -59,6 +59,7 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
             "1",
             "0",
         ): LOOSER,
+        ("while base < symbols:", "<", "<="): "the least probable word is <s>, before which the search ends",
         ("and base_constant + 2 * key + MARGIN < scores[0]", "+", "-"): LOOSER,
     },
     "rerank_plugins/lists/confusion_network.py": {

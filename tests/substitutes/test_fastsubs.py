@@ -173,10 +173,8 @@ def test_pops_fall_short_of_the_vocabulary():
     assert best.pops.mean() < 0.05 * len(substitutes.ngrams.vocabulary)
 
 
-@pytest.mark.parametrize("order", [1, 4])
-def test_more_substitutes_than_words(order):
-    """By the probabilities of words alone, bounds are exact, and the search ends with the last word."""
-    model = small_model(order)
+def test_more_substitutes_than_words():
+    model = small_model()
     ids, ln_p = FastSubs(model).top(["the", "sea"], 0, 1000)
     assert sorted(ids) == list(range(3, len(model.vocabulary)))
     assert (np.diff(ln_p) <= 0).all()
