@@ -59,6 +59,11 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
             "1",
             "0",
         ): LOOSER,
+        (
+            "if full and bound + MARGIN < scores[0] and not may_have(pairs, -1, previous, word):",
+            "+",
+            "-",
+        ): "keys are rounded up by more than the margin",
         ("while base < symbols:", "<", "<="): "the least probable word is <s>, before which the search ends",
         ("and base_constant + 2 * key + MARGIN < scores[0]", "+", "-"): LOOSER,
     },
