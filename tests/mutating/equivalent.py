@@ -67,6 +67,13 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
         ("while base < symbols:", "<", "<="): "the least probable word is <s>, before which the search ends",
         ("and base_constant + 2 * key + MARGIN < scores[0]", "+", "-"): LOOSER,
     },
+    "rerank_plugins/translation/alignment/training.py": {
+        (
+            "cuts = np.searchsorted(costs, costs[-1] * np.arange(1, self._jobs) / self._jobs)",
+            "*",
+            "/",
+        ): "only how the work is divided among threads",
+    },
     "rerank_plugins/lists/confusion_network.py": {
         ("proportions = mass / (self.total or 1.0)", "1.0", "2.0"): "without a total all masses are 0",
     },
