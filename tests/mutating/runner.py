@@ -45,7 +45,7 @@ QUIET = (
     "--tb=no",
     "--disable-warnings",
 )
-LONGEST = 12.0  # seconds that a test may take in the first run
+LONGEST = 6.0  # seconds that a test may take in the first run
 KILLED, SURVIVED, UNREACHED = "killed", "survived", "unreached"
 _SLACK = 10.0  # seconds for imports, and for other processes
 
