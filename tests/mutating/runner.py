@@ -47,7 +47,7 @@ QUIET = (
 )
 LONGEST = 6.0  # seconds that a test may take in the first run
 KILLED, SURVIVED, UNREACHED = "killed", "survived", "unreached"
-_SLACK = 10.0  # seconds for imports, and for other processes
+_SLACK, _LONGER = 30.0, 3.0  # seconds for imports, and how much longer tests may take than in the first run
 
 
 class Reached:
@@ -194,7 +194,7 @@ def tried(each: Mutation, tests: list[str], seconds: float, moment: int) -> tupl
         return int(pytest.main(["-x", *QUIET, *files], [plugin])), plugin.failed
 
     try:
-        result = in_a_fork(run, seconds + _SLACK)
+        result = in_a_fork(run, _LONGER * seconds + _SLACK)
     finally:
         path.write_bytes(source)
         os.utime(path, (moment - 1, moment - 1))
