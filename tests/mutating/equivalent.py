@@ -45,6 +45,11 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
             "1",
         ): KEPT,
     },
+    "rerank_plugins/similarity/wordnet.py": {
+        ("masses = np.full(len(self.synsets), min(frequencies.values(), default=1.0))", "1.0", "2.0"): (
+            "information content depends on the proportions of masses alone"
+        ),
+    },
     "rerank_plugins/substitutes/queues.py": {
         (
             "passed = np.zeros(len(contexts) - 1)  # the sum of the n-gram that the context is",
