@@ -130,18 +130,18 @@ def outcomes(found: list[Mutation], tests: list[str], copy: Path, seconds: float
 
 
 def tried(
-    group: list[Mutation], name: str, root: Path, copy: Path, seconds: float
+    group: list[Mutation], name: str, tests: tuple[str, ...], root: Path, copy: Path, seconds: float
 ) -> Iterator[tuple[Mutation, str, str]]:
     """What came of the mutations of a room, and by which test: its own, or if these do not reach it, those of others."""
-    own = tests_of(name, root)
-    own += importing({each.path for each in group if each.path.startswith(KIT)}, root, own)
+    own = list(tests) or tests_of(name, root)
+    own += [] if tests else importing({each.path for each in group if each.path.startswith(KIT)}, root, own)
     unreached = []
     for each, outcome in zip(group, outcomes(group, own, copy, seconds), strict=True):
         if outcome["outcome"] == "unreached":
             unreached.append(each)
         else:
             yield each, outcome["outcome"], outcome["by"]
-    others = importing({each.path for each in unreached}, root, own)
+    others = [] if tests else importing({each.path for each in unreached}, root, own)
     for each, outcome in zip(unreached, outcomes(unreached, others, copy, seconds), strict=True):
         yield each, outcome["outcome"], outcome["by"]
 
@@ -162,6 +162,7 @@ def summary(counts: dict[str, Counter[str]]) -> Iterator[str]:
 @click.option("--every", default=25, show_default=True, help="Try one of so many changes.")
 @click.option("--offset", default=0, show_default=True, help="Begin with that change, counted from 0.")
 @click.option("--line", "lines", multiple=True, type=int, help="Only changes to this line; may be repeated.")
+@click.option("--tests", multiple=True, metavar="FILE", help="Only these tests, of all modules; may be repeated.")
 @click.option("--seconds", default=10.0, show_default=True, help="The tests of a change may take so long.")
 @click.option("--all", "print_all", is_flag=True, help="Also print the changes that are noticed, and by which test.")
 @click.option("--root", default=ROOT, type=click.Path(path_type=Path), hidden=True)
@@ -170,6 +171,7 @@ def main(
     every: int,
     offset: int,
     lines: tuple[int, ...],
+    tests: tuple[str, ...],
     seconds: float,
     print_all: bool,
     root: Path,
@@ -180,14 +182,14 @@ def main(
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     groups: dict[str, list[Mutation]] = defaultdict(list)
     for each in found:
-        name = room(each.path, root)
+        name = " ".join(tests) or room(each.path, root)
         counts[name]["equivalent"] += bool(reason(each))
         if not reason(each):
             groups[name].append(each)
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(root, Path(folder))
         for name, group in groups.items():
-            for each, outcome, by in tried(group, name, root, copy, seconds):
+            for each, outcome, by in tried(group, name, tests, root, copy, seconds):
                 counts[name][outcome] += 1
                 if print_all or outcome != "killed":
                     change = f"{each.old} → {each.new}"
