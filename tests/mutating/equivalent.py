@@ -45,6 +45,14 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
             "1",
         ): KEPT,
     },
+    "rerank_plugins/hhmm/event_counts.py": {
+        ("phrase, unary = forest.word < 0, forest.right < 0", "0", "1"): "the first node of all is a left child",
+    },
+    "rerank_plugins/hhmm/interpolation.py": {
+        ("return np.nan_to_num(kinds / expected, posinf=0.0)", "0.0", "1.0"): (
+            "what is expected 0 times has no kind of more than 0"
+        ),
+    },
     "rerank_plugins/similarity/wordnet.py": {
         ("masses = np.full(len(self.synsets), min(frequencies.values(), default=1.0))", "1.0", "2.0"): (
             "information content depends on the proportions of masses alone"
