@@ -53,6 +53,17 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
             "what is expected 0 times has no kind of more than 0"
         ),
     },
+    "rerank_plugins/missing_words/tables.py": {
+        ("for between in range(min(window, len(padded) - 1)):", "1", "0"): "so far from each other there are no pairs",
+    },
+    "rerank_plugins/missing_words/tuning.py": {
+        (
+            "if reached >= here + (gradient * moved - moved * moved / (2 * step)).sum() - 1e-12 or step < SHORTEST_STEP:",
+            ">=",
+            ">",
+        ): PATH,
+        ("ahead = new + (momentum - 1) / next_momentum * (new - theta)", "1", "0"): PATH,
+    },
     "rerank_plugins/similarity/wordnet.py": {
         ("masses = np.full(len(self.synsets), min(frequencies.values(), default=1.0))", "1.0", "2.0"): (
             "information content depends on the proportions of masses alone"
