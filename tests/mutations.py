@@ -8,9 +8,12 @@ tests/mutating/formulas.py says what is changed. The changes are made in a copy 
 where the tests run as plain Python (NUMBA_DISABLE_JIT=1), for numba would compile all kernels again after each change.
 The tests of a module are those of its subpackage. All others that import it are tried for the kit, and for changes that
 its own tests do not reach. tests/mutating/runner.py runs those that reach the change, the fastest first. A change that
-takes longer than they do counts as noticed. The table has one line for each change that survives, then the numbers of
-all changes by tests. tests/mutating/equivalent.py names changes that make no difference, which are not tried. The exit
-code is 1 if a change survives.
+takes longer than they do counts as noticed. Tests that take more than 6 s as plain Python are left out, so that a
+change which only these reach is printed as unreached; `--tests` names other tests for it.
+
+The table has one line for each change that survives, then the numbers of all changes by tests. The module
+tests/mutating/equivalent.py names changes that make no difference, which are not tried. The exit code is 1 if a change
+survives.
 
 Two libraries do not do this: mutmut leaves out all functions with decorators, which kernels have, and cosmic-ray has
 eleven changes for each operator, those in annotations included, but none for `min`, `log` or `argmax`, and starts a new
@@ -132,7 +135,7 @@ def outcomes(found: list[Mutation], tests: list[str], copy: Path, seconds: float
 def tried(
     group: list[Mutation], name: str, tests: tuple[str, ...], root: Path, copy: Path, seconds: float
 ) -> Iterator[tuple[Mutation, str, str]]:
-    """What came of the mutations of a room, and by which test: its own, or if these do not reach it, those of others."""
+    """What came of mutations with the same tests, and which test noticed: one of these, or else one that imports it."""
     own = list(tests) or tests_of(name, root)
     own += [] if tests else importing({each.path for each in group if each.path.startswith(KIT)}, root, own)
     unreached = []
@@ -147,13 +150,13 @@ def tried(
 
 
 def summary(counts: dict[str, Counter[str]]) -> Iterator[str]:
-    """The numbers of mutations by subpackage."""
+    """The numbers of mutations by tests; those that are equivalent are not tried."""
     columns = ("tried", "killed", "survived", "unreached", "equivalent")
     rows = counts | {"all": sum(counts.values(), Counter())}
     width = max(map(len, rows))
     yield f"{'tests':<{max(width, 10)}}  " + "  ".join(columns)
     for name, row in rows.items():
-        row["tried"] = row.total() - row["tried"]
+        row["tried"] = row["killed"] + row["survived"] + row["unreached"]
         yield f"{name:<{max(width, 10)}}  " + "  ".join(f"{row[each]:>{len(each)}}" for each in columns)
 
 
