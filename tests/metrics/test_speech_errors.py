@@ -1,6 +1,7 @@
 """Kinds of word errors, alignments and the matched-pairs test: agreement with jiwer and sclite, and hand-made cases."""
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -294,6 +295,14 @@ def test_wrong_flags_are_refused(files, tmp_path, flags, message):
 def test_alignments_need_a_metric_that_aligns(files, tmp_path):
     others = [flag if flag != "wer" else "bleu" for flag in files]
     assert "no metric aligns words" in refused(*others, "--alignments", tmp_path / "pra")
+
+
+def test_two_stretches_are_enough_for_a_deviation():
+    """One and three errors more than the other system: mean 2, deviation √2, so that Z = 2."""
+    found = matched_pairs([pairs("a b c d", worse, "a b c d") for worse in ("x b c d", "x y z d")])
+    assert (found.segments, found.mean) == (2, 2.0)
+    assert found.z == pytest.approx(2.0)
+    assert found.p == pytest.approx(math.erfc(2 / math.sqrt(2)))
 
 
 def test_a_sentence_is_right_by_one_way_through_its_alternatives():
