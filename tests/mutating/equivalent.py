@@ -38,6 +38,14 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     "adapters/rerank_adapters/tuners/boosted.py": {
         ("sign = 1.0 if data.metric.higher_is_better else -1.0", "1.0", "2.0"): "the gains are standardised",
     },
+    "adapters/rerank_adapters/tuners/hope_fear.py": {
+        ("weights[feature] = new if new < lists.upper[feature] else lists.upper[feature]", "<", "<="): "both are equal",
+    },
+    "adapters/rerank_adapters/tuners/pro.py": {
+        ("one, other = starts + np.minimum((uniform * lengths).astype(np.int64), lengths - 1)", "-", "+"): (
+            "the products have 64 bits, and do not reach the length"
+        ),
+    },
     "adapters/rerank_adapters/tuners/lbfgs.py": {
         ("if np.abs(downhill).max(initial=0.0) <= tolerance:", "<=", "<"): PATH,
         ("short: FloatArray = gradient / max(dot(gradient, gradient) ** 0.5, 1.0)", "**", "*"): PATH,
