@@ -45,6 +45,10 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
         ("one, other = starts + np.minimum((uniform * lengths).astype(np.int64), lengths - 1)", "-", "+"): (
             "the products have 64 bits, and do not reach the length"
         ),
+        ("one, other = starts + np.minimum((uniform * lengths).astype(np.int64), lengths - 1)", "1", "0"): (
+            "the products have 64 bits, and do not reach the length"
+        ),
+        ("swap = self.goodness[one] < self.goodness[other]", "<", "<="): "no pair of equals is kept",
     },
     "adapters/rerank_adapters/tuners/lbfgs.py": {
         ("if np.abs(downhill).max(initial=0.0) <= tolerance:", "<=", "<"): PATH,
