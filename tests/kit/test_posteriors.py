@@ -42,3 +42,4 @@ def test_a_list_without_scores_is_weighted_by_rank_and_equal_scores_are_equally_
 def test_large_scores_are_no_trouble():
     assert posteriors(nbest_of([1000.0, 1001.0]), "score", 1.0) == pytest.approx(softmax([0.0, 1.0]))
     assert posteriors(nbest_of([-1e6, -1e6 - 1]), "score", 1.0) == pytest.approx(softmax([0.0, -1.0]))
+    assert posteriors(nbest_of([0.0, -1000.0]), "score", 1.0).tolist() == [1.0, 0.0]

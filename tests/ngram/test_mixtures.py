@@ -70,3 +70,4 @@ def test_the_fitted_weights_are_the_best_of_a_grid():
     posteriors = np.exp(ln_p) / np.exp(ln_p).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(few, posteriors.mean(axis=0))
     assert fit_weights(np.zeros((0, 4))).tolist() == [0.25] * 4
+    assert fit_weights(np.array([[0.0, -1000.0], [-3000.0, -2000.0]])).tolist() == [0.5, 0.5]  # one word for each
