@@ -84,6 +84,10 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
         ): PATH,
         ("ahead = new + (momentum - 1) / next_momentum * (new - theta)", "1", "0"): PATH,
     },
+    "rerank_plugins/ngram/mixture.py": {
+        ("if mean - previous_mean < tolerance:", "<", "<="): PATH,
+        ("best_weights: FloatArray = weights / weights.sum()", "/", "*"): "the sum is 1 but for rounding errors",
+    },
     "rerank_plugins/similarity/wordnet.py": {
         ("masses = np.full(len(self.synsets), min(frequencies.values(), default=1.0))", "1.0", "2.0"): (
             "information content depends on the proportions of masses alone"

@@ -13,8 +13,8 @@ TABLES = ({"a": 0.5, "b": 0.25, "<unk>": 0.05, "</s>": 0.2}, {"a": 0.125, "b": 0
 
 @pytest.fixture
 def models(tmp_path):
-    """Two models of unigrams."""
-    for number, table in enumerate(TABLES):
+    """Two models of unigrams, of which only the first knows the word c."""
+    for number, table in enumerate((TABLES[0] | {"c": 1e-9}, TABLES[1])):
         lines = "".join(f"{math.log10(p)}\t{word}\n" for word, p in table.items())
         header = f"\\data\\\nngram 1={len(table) + 1}\n\n\\1-grams:\n"
         (tmp_path / f"{number}.arpa").write_text(f"{header}-99\t<s>\n{lines}\n\\end\\\n")
@@ -40,6 +40,7 @@ def test_the_probability_is_the_weighted_mean(models, weights):
     ps = [[table.get(word, table["<unk>"]) for table in TABLES] for word in sentence]
     np.testing.assert_allclose(np.exp(found), np.array(ps) @ weights, rtol=1e-6)
     np.testing.assert_allclose(mixture.unigram_scores([sentence[:-1]])[0], found)
+    assert [word in mixture for word in ("a", "c", "zebra")] == [True, True, False]
 
 
 def test_weights_that_are_no_proportions(models):
