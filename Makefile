@@ -4,6 +4,7 @@
 # make docs   write the documentation as a site, to build/site; open its index.html
 # make dist   build the source distribution and the wheel in dist/, and run the demo from the wheel
 # make kernels  the tests of kernels as plain Python, with checks of indices, and with the oldest and the newest numba
+# make mutants  small changes to formulas, which tests must notice (python -m tests.mutations --help)
 # make pythons  the demo and the fast tests on every supported Python that is installed
 PYTHON ?= python3
 VENV ?= .venv
@@ -61,6 +62,9 @@ dist: $(VENV)/test.installed
 kernels: $(VENV)/test.installed
 	tests/kernels.sh work/kernels $(BIN)/python
 
+mutants: $(VENV)/test.installed
+	$(BIN)/python -m tests.mutations
+
 pythons:
 	EXTRAS=$(EXTRAS) tests/pythons.sh
 
@@ -95,4 +99,4 @@ clean:
 	rm -rf $(VENV) $(CORE) work build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks
 	find rerank_plugins adapters tests -name "kernels-*" -path "*/__pycache__/*" -prune -exec rm -rf {} + -o -name "*.nb[ci]" -delete
 
-.PHONY: demo test check style types fast bench docs dist kernels pythons clean
+.PHONY: demo test check style types fast bench docs dist kernels mutants pythons clean

@@ -6,10 +6,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import prepare, take_segments
-from rerank_adapters.chain.tuning.cross_validation import cross_validate
-from rerank_adapters.chain.tuning.held_out_gain import WithMargin, held_out, held_out_leads, raw_margin, with_margin
+from rerank_adapters.chain.tuning import held_out_gain, prepare, take_segments
+from rerank_adapters.chain.tuning.cross_validation import CrossValidationRow, cross_validate
+from rerank_adapters.chain.tuning.held_out_gain import (
+    WithMargin,
+    held_out,
+    held_out_leads,
+    raw_margin,
+    usual_folds,
+    with_margin,
+)
 from rerank_adapters.tuners.mbr import Mbr
+from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_plugins.core.metrics_and_tuners import Tuner, TuningResult
 from tests.tuners import naive_margin
@@ -92,6 +100,52 @@ def test_groups_are_resampled_as_wholes(leads):
     assert of_one.interval == (pytest.approx(of_one.gain), pytest.approx(of_one.gain))
     assert of_one.gain == alone.gain
     assert alone.interval.low < alone.interval.high
+
+
+def test_groups_are_the_segments_of_the_bootstrap(leads):
+    """Ten groups of three: their statistics are summed before they are drawn."""
+    groups = [f"speaker {segment % 10}" for segment in range(30)]
+    found = held_out(leads, METRIC, 0.25, 1, groups=groups)
+    chosen = naive_margin.statistics_with(0.25, leads.leads, leads.first, leads.leading)
+    sums = [
+        np.array([statistics[first::10].sum(axis=0) for first in range(10)]) for statistics in (chosen, leads.first)
+    ]
+    drawn = np.random.default_rng(1).choice(10, size=(1000, 10))
+    scores = [[float(METRIC.score(rows[row].sum(axis=0))) for row in drawn] for rows in sums]
+    gains = np.sort(np.subtract(scores[1], scores[0]))  # lower is better
+    assert found.interval == pytest.approx((gains[25], gains[-26]))
+    assert found.gain == pytest.approx(METRIC.score(sums[1].sum(axis=0)) - METRIC.score(sums[0].sum(axis=0)))
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.5])
+def test_a_fixed_margin_decides_in_all_folds(leads, margin):
+    result = held_out(leads, METRIC, margin, seed=1)
+    chosen = naive_margin.statistics_with(margin, leads.leads, leads.first, leads.leading)
+    assert result.score == pytest.approx(float(METRIC.score(chosen.sum(axis=0))))
+    assert result.changed == result.left == np.mean(leads.leads > margin)
+    assert (result.margin, result.folds, result.segments) == (margin, FOLDS, 30)
+    assert (result.without_margin is None) == (margin == 0)
+
+
+def test_the_usual_number_of_folds(data, monkeypatch):
+    """Five for tuners that are as quick as their quick form, three for others and for many hypotheses."""
+    quick, slow = Mira(), Mert()
+    assert (quick.quick(), slow.quick()) == (quick, None)
+    assert [usual_folds(data, tuner) for tuner in (quick, slow)] == [5, 3]
+    monkeypatch.setattr(held_out_gain, "MANY", len(data.statistics))
+    assert usual_folds(data, quick) == 5
+    monkeypatch.setattr(held_out_gain, "MANY", len(data.statistics) - 1)
+    assert usual_folds(data, quick) == 3
+    few = [take_segments(data, np.arange(segments)) for segments in (1, 2, 4)]
+    monkeypatch.undo()
+    assert [usual_folds(some, quick) for some in few] == [0, 2, 4]
+
+
+def test_the_spread_over_seeds_is_the_sample_s_standard_deviation():
+    row = CrossValidationRow("mira", (20.0, 23.0, 21.5), ((1.0,),) * 3, (0.0,) * 3)
+    assert row.mean == pytest.approx(21.5)
+    assert row.spread == pytest.approx(math.sqrt((1.5**2 + 1.5**2) / 2))
+    assert CrossValidationRow("mira", (20.0,), ((1.0,),), (0.0,)).spread is None
 
 
 class Constant(Tuner):

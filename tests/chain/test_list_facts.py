@@ -1,11 +1,20 @@
 """What lists are like, against sums by hand, and when two sets of lists differ."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.list_facts import FEWEST, ListFacts, differences, unlike_tuning
+from rerank_adapters.chain.list_facts import (
+    ERRORS,
+    FACTOR,
+    FACTOR_OF_CHANGES,
+    FEWEST,
+    ListFacts,
+    differences,
+    unlike_tuning,
+)
 from rerank_plugins import FeatureTable, Hypothesis, NBestList
 
 
@@ -64,6 +73,41 @@ def test_only_lists_of_another_kind_differ():
     size, spread = differences(record, other)
     assert size.startswith("2 distinct hypotheses a list (4.")
     assert spread.startswith("varying spreads by ")
+
+
+def test_limits_of_differences_between_lists():
+    """Each limit is a factor, and a number of standard errors of a difference between two samples."""
+    rng = np.random.default_rng(5)
+    facts = ListFacts.of(*lists_of(rng, FEWEST))
+    usual = ListFacts.of(*lists_of(rng, 300)).record(0.1) | {"lists": 300}
+    (own, own_deviation), parts = facts.sizes(), 1 / 300 + 1 / FEWEST
+    found, wanted = [], []
+    for left in range(FEWEST + 1):  # a test of two proportions, with the pooled one for the error
+        facts.left = left
+        one, other, pooled = left / FEWEST, 0.1, (left + 30) / (FEWEST + 300)
+        far = max(one, other) >= FACTOR_OF_CHANGES * min(one, other)
+        wanted.append(far and abs(one - other) > ERRORS * math.sqrt(pooled * (1 - pooled) * parts))
+        found.append(bool(differences(usual, facts)))
+    assert found == wanted
+    assert {*found} == {True, False}
+    facts.left = FEWEST // 10
+    found, wanted = [], []
+    for mean, deviation in itertools.product(own * np.array([0.3, 0.4, 0.6, 0.9, 1.5, 2.5, 4]), (0.01, 2.0, 9.0, 30.0)):
+        far = max(mean, own) >= FACTOR * min(mean, own)
+        wanted.append(far and abs(mean - own) > ERRORS * max(deviation, own_deviation) * math.sqrt(parts))
+        found.append(bool(differences(usual | {"distinct": [mean, deviation]}, facts)))
+    assert found == wanted
+    assert {*found} == {True, False}
+    (spread, _), (relative, _) = facts.spreads()
+    found, wanted = [], []
+    for other, deviation in itertools.product(spread * np.array([0.3, 0.4, 0.6, 0.9, 1.5, 2.5, 4]), (0.01, 2.0, 9.0)):
+        far = max(other, spread) >= FACTOR * min(other, spread)
+        errors = abs(spread**2 / other**2 - 1) / (max(relative, deviation) * math.sqrt(parts))
+        wanted.append(far and errors > ERRORS)
+        record = usual | {"spread": {"varying": other}, "spread_deviation": {"varying": deviation}}
+        found.append(bool(differences(record, facts)))
+    assert found == wanted
+    assert {*found} == {True, False}
 
 
 def test_features_that_later_lists_lack_are_constant_there():

@@ -1,5 +1,6 @@
 """Comparing systems, oracles and buckets: by hand, by brute force, and what must hold of any lists."""
 
+import dataclasses
 import itertools
 import json
 
@@ -17,7 +18,7 @@ from rerank_adapters.evaluation import (
     oracle,
     system_statistics,
 )
-from rerank_adapters.evaluation.result import length_buckets
+from rerank_adapters.evaluation.result import Comparison, length_buckets
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import ConfigError, FormatError, RerankError
 from tests.evaluation import naive_evaluation as naive
@@ -98,6 +99,59 @@ def test_oracle_search_usually_finds_the_best_of_all_choices():
         assert min(every) - 1e-9 <= worst <= best <= max(every) + 1e-9
         found += abs(best - max(every)) < 1e-9
     assert found >= 48
+
+
+class Distance(naive.WordF):
+    """How far the sum of the statistics is from a number: with one changed, the sum comes nearer."""
+
+    def __init__(self, number, higher_is_better):
+        self.number, self.higher_is_better = number, higher_is_better
+
+    def score(self, totals):
+        distance = np.abs(totals[..., 0] - self.number)
+        return distance if self.higher_is_better else -distance
+
+    def sentence_scores(self, statistics):
+        return statistics[:, 0] if self.higher_is_better else -statistics[:, 0]
+
+
+@pytest.mark.parametrize("higher_is_better", [True, False])
+@pytest.mark.parametrize(("number", "total"), [(1.9, 4), (2.1, 0)])
+def test_oracle_search_starts_from_the_better_of_two_choices(number, total, higher_is_better):
+    """The 1-bests have the sum 0, the best sentence scores 4; no change to one segment makes either any better."""
+    metric = Distance(number, higher_is_better)
+    found = oracle(np.array([[0.0], [1.0]] * 4), np.arange(5) * 2, metric)
+    assert found.score == metric.score(np.array([float(total)]))
+    assert found.rows.tolist() == [2 * segment + (total > 0) for segment in range(4)]
+
+
+def test_oracle_search_changes_lists_of_two():
+    """Neither choice that the search starts from is a local optimum: the sum should be 2 of 4."""
+    metric = Distance(2.0, higher_is_better=True)
+    found = oracle(np.array([[0.0], [1.0]] * 4), np.arange(5) * 2, metric, best=False)
+    assert found.score == 0
+
+
+def test_resamples_in_which_a_system_is_better_are_counted():
+    """Half of the differences are below 1 point."""
+    metric = naive.WordF()
+    references = [[f"a b c d {number}"] for number in range(400)]
+    one = [f"a b c d {number if number % 9 else 'x'}" for number in range(400)]
+    two = [f"a b c d {number if number % 10 else 'x'}" for number in range(400)]
+    result = evaluate({"one": one, "two": two}, references, {"f": metric}, Resampling(bootstrap=60, randomisation=0))
+    statistics = [metric.statistics([[text] for text in texts], references) for texts in (one, two)]
+    scores = [naive.bootstrap_scores(rows, 60, metric, np.random.default_rng(1)) for rows in statistics]
+    comparison = result.metrics[0].of("two").comparison
+    assert 0 < comparison.difference < 1
+    assert comparison.better == np.mean(scores[1] > scores[0])
+    assert 0.5 < comparison.better < 1
+
+
+def test_below_a_level_is_not_at_it():
+    comparison = Comparison(1.0, None, 0.05, 0.03, None, 1, 0, 0)
+    assert not comparison.below(0.05)
+    assert comparison.below(0.0500001)
+    assert not dataclasses.replace(comparison, bootstrap_p=0.02).below(0.03)
 
 
 def test_scores_by_hand(evaluation):

@@ -86,6 +86,10 @@ def test_feature_components():
     assert values[2].tolist() == pytest.approx([-2 * (1 - p[2]), 0.0, 0.0])
 
 
+def test_a_list_without_hypotheses_has_no_rows():
+    assert WordPosteriorsFeature().extract(NBestList("0", ())).shape == (0, 3)
+
+
 def test_the_lists_of_one_system_give_the_words_of_highest_posterior(tmp_path):
     (tmp_path / "lists").write_text(
         "".join(f"{s} ||| {text} ||| ||| {score}\n" for s in range(2) for text, score in [("a b", -1.0), ("a c", -1.5)])

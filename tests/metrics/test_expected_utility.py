@@ -44,6 +44,10 @@ def test_values_are_means_over_the_samples(samples: Path, options, theirs, monke
         np.testing.assert_allclose(feature.extract(nbest(segment))[:, 0], wanted, rtol=1e-12)
 
 
+def test_a_list_without_hypotheses_has_no_rows(samples: Path) -> None:
+    assert ExpectedUtilityFeature(samples).extract(NBestList("0", ())).shape == (0, 1)
+
+
 def test_errors(samples: Path) -> None:
     with pytest.raises(FormatError, match="no samples for segment 3"):
         ExpectedUtilityFeature(samples).extract(nbest("3"))

@@ -64,6 +64,14 @@ def test_ter_where_the_band_matters(own: int, other: int) -> None:
     check_edits([(list(rng.choice(list("abcdefghij"), own)), list(rng.choice(list("abcdefghij"), other)))])
 
 
+@pytest.mark.parametrize("length", [2, 4, 7])
+def test_ter_of_a_word_near_the_ends_of_the_band(length: int) -> None:
+    """The band of a short text is 25 words wide on either side, however long the reference, up to 50 times as long."""
+    reference = [str(i) for i in range(90)]
+    others = [f"x{i}" for i in range(length - 1)]
+    check_edits([([reference[place], *others], reference) for place in range(20, 90, 3)])
+
+
 @pytest.mark.slow
 def test_ter_with_blocks_moved_out_of_the_band() -> None:
     words = [str(i) for i in range(70)]

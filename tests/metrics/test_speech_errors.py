@@ -1,6 +1,7 @@
 """Kinds of word errors, alignments and the matched-pairs test: agreement with jiwer and sclite, and hand-made cases."""
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from rerank_adapters.evaluation import Evaluation, Resampling, SegmentFacts, evaluate
 from rerank_adapters.evaluation.errors import matched_pairs
+from rerank_adapters.formats.nist.markup import reference_text
 from rerank_adapters.metrics.accuracy import SentenceErrorRate
 from rerank_adapters.metrics.alignment import COSTS, align
 from rerank_adapters.metrics.bleu import Bleu
@@ -293,3 +295,19 @@ def test_wrong_flags_are_refused(files, tmp_path, flags, message):
 def test_alignments_need_a_metric_that_aligns(files, tmp_path):
     others = [flag if flag != "wer" else "bleu" for flag in files]
     assert "no metric aligns words" in refused(*others, "--alignments", tmp_path / "pra")
+
+
+def test_two_stretches_are_enough_for_a_deviation():
+    """One and three errors more than the other system: mean 2, deviation √2, so that Z = 2."""
+    found = matched_pairs([pairs("a b c d", worse, "a b c d") for worse in ("x b c d", "x y z d")])
+    assert (found.segments, found.mean) == (2, 2.0)
+    assert found.z == pytest.approx(2.0)
+    assert found.p == pytest.approx(math.erfc(2 / math.sqrt(2)))
+
+
+def test_a_sentence_is_right_by_one_way_through_its_alternatives():
+    """Only the reference has them, or only one of two references."""
+    marked = reference_text("so { it is / it's } not")
+    texts = ["so it's not", "so it is not", "so not"]
+    for references in ([marked], ["so it", marked]):
+        assert SentenceErrorRate().statistics([texts], [references]).tolist() == [[1, 1], [1, 1], [0, 1]]

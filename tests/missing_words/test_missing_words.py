@@ -97,6 +97,9 @@ def test_each_context_gives_a_distribution(text, min_count):
         keys = sorted({key[:-1] for key in wanted})
         neighbours = np.array([[vocabulary.index(word) for word in key] for key in keys], np.int32)
         rows = table.contexts_of(neighbours.reshape(len(keys), len(KEYS[context])))
+        assert len(table.starts) == len(vocabulary) + 1
+        if len(KEYS[context]) == 1:  # a context has the number of its neighbour
+            assert table.starts.tolist() == list(range(len(vocabulary) + 1))
         for key, row in zip(keys, rows.tolist(), strict=True):
             p, some = np.zeros(len(vocabulary)), slice(table.rows[row], table.rows[row + 1])
             p[table.words[some]] = table.counts[some] / table.totals[row]

@@ -124,3 +124,43 @@ class NaiveModel:
                         prefixes[(*words, word)] += p * q
             agenda = after
         return prefixes, sentences, lost, best
+
+    def trigrams(self):
+        """Equations (28) to (30): P(w | u v) by history (u, v), from all stacks, each as probable as any other.
+
+        Stacks that differ only in what no reduction reads are one: the referent above a level that reduces by the
+        identity.
+        """
+        start = (None,) * self.depth
+        counts = defaultdict(lambda: defaultdict(Fraction))
+        for p, first, levels in self.shift(start):
+            counts["<s>", "<s>"][first] += p
+            self.count(counts["<s>", first], levels, p)
+        stacks, agenda = {}, [start]
+        while agenda:
+            for _, word, levels in self.shift(agenda.pop()):
+                if levels is not None and self.read(levels) not in stacks:
+                    stacks[self.read(levels)] = word, levels
+                    agenda.append(levels)
+        for first, before in stacks.values():
+            for p, second, levels in self.shift(before):
+                if levels is not None:
+                    self.count(counts[first, second], levels, p)
+        return {
+            history: {word: count / sum(words.values()) for word, count in words.items()}
+            for history, words in counts.items()
+            if words
+        }
+
+    def count(self, words, levels, p):
+        for q, word, _ in self.shift(levels):
+            if word is not None:
+                words[word] += p * q
+
+    def read(self, levels):
+        """The levels, without the referents that are not read."""
+        below = [*levels[1:], None]
+        unread = [after is not None and after[1][0].reduce == "IDENTITY" for after in below]
+        return tuple(
+            level and (None if drop else level[0], level[1]) for level, drop in zip(levels, unread, strict=True)
+        )

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.kit.language_models import UNPARSED
 from rerank_plugins.referential.expressions import compile_expression
 from rerank_plugins.referential.grammar import read_grammar
 from rerank_plugins.referential.language_model import ReferentialLanguageModel
 from rerank_plugins.referential.model import ReferentialModel, ground
-from rerank_plugins.referential.trigrams import compile_trigrams
+from rerank_plugins.referential.trigrams import TrigramModel, compile_trigrams
 from rerank_plugins.referential.world_file import read_world
 from tests.conftest import ROOT
 from tests.referential.naive_referential import NaiveModel
@@ -175,6 +176,53 @@ def test_trigrams_of_a_chain_are_its_own_probabilities(tmp_path):
     assert trigrams.advance(trigrams.start(), "file")[0] < -9
 
 
+@pytest.mark.parametrize("depth", [2, 3])
+def test_trigrams_are_those_of_all_stacks(small, depth):
+    """Two words do not determine the stack, and a stack is reached by several words."""
+    model = small(depth=depth, description="sizes", vacuous=0.25)
+    compiled, wanted = compile_trigrams(model), naive(model).trigrams()
+    assert compiled.ln_p.keys() == wanted.keys()
+    assert len(wanted) > 15
+    for history, words in wanted.items():
+        found = {word: math.exp(ln_p) for word, ln_p in compiled.ln_p[history].items()}
+        assert found == pytest.approx({word: float(p) for word, p in words.items()}, rel=1e-12)
+        assert compiled.finish(history) == pytest.approx(compiled.ln_p[history].get("</s>", UNPARSED - math.log(10)))
+    assert len(compiled.words) == 10
+    assert compiled.advance(("largest", "file"), "largest")[0] == pytest.approx(UNPARSED - math.log(10))
+
+
+def test_an_unseen_word_is_one_of_the_vocabulary():
+    for words in ({"a"}, set()):
+        model = TrigramModel({}, frozenset(words))
+        assert model.advance(model.start(), "a")[0] == model.finish(model.start()) == UNPARSED
+
+
+def test_where_every_relation_leads_nowhere_all_are_equally_probable(tmp_path):
+    (tmp_path / "w.toml").write_text(SMALL_WORLD + 'property.PLAIN = ["f3"]\n')
+    (tmp_path / "g.grammar").write_text(
+        "S -> plain Adj file ; shift PLAIN\nAdj -> executable ; shift EXECUTABLE\nAdj -> writable ; shift WRITABLE\n"
+    )
+    model = ReferentialModel(read_world(tmp_path / "w.toml"), read_grammar(tmp_path / "g.grammar"), vacuous=0.5)
+    _, state = model.advance(model.start(), "plain")
+    for word in ("executable", "writable"):  # f3 is neither
+        ln_p, after = model.advance(state, word)
+        assert ln_p == pytest.approx(math.log(1 / 2))
+        assert model.world.describe(model.final_referent(after)) == "∅"
+
+
+@pytest.mark.parametrize("viterbi", [False, True])
+def test_a_beam_keeps_the_most_probable_stacks(small, viterbi):
+    """Forward, those with the highest sum over derivations; by Viterbi, those with the best derivation."""
+    wide, narrow = (small(depth=4, vacuous=0.3, viterbi=viterbi, beam=beam) for beam in (0, 1))
+    state, sizes = wide.start(), set()
+    for word in ("not", "not", "writable", "writable"):  # alone, or at the beginning of `writable now`
+        kept, state = narrow.advance(state, word)[1], wide.advance(state, word)[1]
+        values = dict(zip(state.stacks, state.best if viterbi else state.values, strict=True))
+        assert [values[stack] for stack in kept.stacks] == [max(values.values())]
+        sizes.add(len(set(values.values())))
+    assert 2 in sizes
+
+
 EXAMPLES = {
     "the executables": {"f1", "f2"},
     "the executable read-only files": {"f2"},
@@ -230,6 +278,10 @@ def test_a_word_that_cannot_be_read_leaves_the_referent(figures):
     assert [x.levels is None for x in found.words] == [False, True, False, False]
     assert figures.world.members(found.referent) == ["f2"]
     assert found.tree == "(NP (Det the) (? blah) (Noun/LARGEST largest (Noun:EXECUTABLE executable)))"
+    _, before = figures.advance(figures.start(), "the")
+    ln_p, after = figures.advance(before, "blah")
+    assert ln_p == pytest.approx(UNPARSED - math.log(len(figures.transitions.states.words)))
+    assert after.best == pytest.approx(before.best + ln_p)  # ln p of the best derivation has that word, too
 
 
 def test_descriptions_avoid_what_rules_out_nothing(figures):
@@ -278,6 +330,7 @@ def test_automata_accept_what_regular_expressions_do(text):
         ("S -> the | * a", "expected a word or a category, found '*'"),
         ("S -> {sideways}", "unknown {sideways}, wanted {down} or {up}"),
         ("S -> the S", "category 'S' never ends"),
+        ("S -> the dog of S", "category 'S' never ends"),
         ("s -> the", "category 's' must begin with a capital letter"),
         ("S the", "found 'S the', wanted CATEGORY -> EXPRESSION"),
         ("S -> a ; shift", "found 'shift', wanted shift LABEL, reduce LABEL or weight NUMBER, each once"),

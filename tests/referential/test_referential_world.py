@@ -59,6 +59,9 @@ functor.OLD = { kind = "subsective", measure = "AGE" }
 functor.YOUNG = { kind = "subsective", measure = "AGE", lowest = true, norm = "median" }
 functor.TWO = { kind = "cardinality", least = 2, most = 2 }
 functor.KNOWN-BY-TWO = { kind = "counting", relation = "KNOW", least = 2 }
+functor.AT-MOST-TWO = { kind = "cardinality", most = 2 }
+functor.KNOWN-BY-ONE-AT-MOST = { kind = "counting", relation = "KNOW", most = 1 }
+relation.LEND = [["ann", "cat", "bob"], ["bob", "dan", "ann"]]
 """
 HAND = [  # label, argument, context, destination
     ("TALL", "ann cat", "dan", "ann"),  # a property ignores the context
@@ -86,6 +89,11 @@ HAND = [  # label, argument, context, destination
     ("TWO", "ann bob", "ann bob cat dan", "ann bob"),
     ("TWO", "ann bob cat", "ann bob cat dan", ""),
     ("KNOWN-BY-TWO", "ann bob dan", "ann bob cat dan", "cat"),
+    ("AT-MOST-TWO", "ann bob", "ann bob cat dan", "ann bob"),
+    ("AT-MOST-TWO", "ann bob cat", "ann bob cat dan", ""),
+    ("KNOWN-BY-ONE-AT-MOST", "ann bob dan", "bob cat dan", "bob dan"),
+    ("LEND:1:3", "ann", "ann bob cat dan", "bob"),  # arguments without names are numbered from 1
+    ("LEND:3:2", "ann", "ann bob cat dan", "dan"),
     ("IDENTITY", "ann", "bob", "ann"),
     ("NIL", "ann", "bob", "ann bob cat dan"),
 ]

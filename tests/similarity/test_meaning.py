@@ -7,7 +7,17 @@ from hypothesis import strategies as st
 
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.similarity import meaning
-from rerank_plugins.similarity.meaning import ARGUMENTS, EMPTY, FITTED, Meaning, Parts, between, meanings, pair_by_pair
+from rerank_plugins.similarity.meaning import (
+    ARGUMENTS,
+    EMPTY,
+    FITTED,
+    Meaning,
+    Parts,
+    between,
+    has_part,
+    meanings,
+    pair_by_pair,
+)
 from rerank_plugins.svs.concept_training import ConceptSettings, train_concepts
 from rerank_plugins.svs.given_trees import ConceptsOnTrees
 from rerank_plugins.svs.training import train_svs
@@ -86,6 +96,11 @@ def test_a_passive_means_the_same_and_a_swap_does_not(models):
     assert each[0].stems[2] == each[1].stems[3] == "see"
     values = between(each, each)
     assert values[0, 2] < values[0, 1]
+
+
+def test_words_count_and_punctuation_does_not():
+    tokens = ["cat", "3.5", "don't", "-lrb-", "...", "''", "."]
+    assert [has_part(token) for token in tokens] == [True, True, True, True, False, False, False]
 
 
 def test_sentences_without_words(models):

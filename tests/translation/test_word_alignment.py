@@ -1,5 +1,6 @@
 """Word alignment: EM against sums over all alignments, likelihoods that never fall, links, files and the feature."""
 
+import math
 from itertools import pairwise
 from math import log
 
@@ -12,6 +13,7 @@ from rerank_plugins import NBestList
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.nbest import Hypothesis
 from rerank_plugins.translation.alignment.bitext import cooccurrence, read_bitext
+from rerank_plugins.translation.alignment.em import digamma
 from rerank_plugins.translation.alignment.feature import WordTranslationFeature
 from rerank_plugins.translation.alignment.links import METHODS, AlignmentErrors, parse_gold, symmetrised
 from rerank_plugins.translation.alignment.model import read_model, write_model
@@ -247,3 +249,21 @@ def test_align(tmp_path, monkeypatch):
     )
     (tmp_path / "gold").write_text("0-0\n0:1\n", encoding="utf-8")
     assert "gold:2: found '0:1'" in refused("words", "align", "m.align", "two", "--gold", "gold")
+
+
+@pytest.mark.parametrize("number", [1, 2, 5, 8, 9, 40, 1000])
+def test_digamma_of_whole_numbers_and_halves(number):
+    """Ψ(n) = Σ_{k<n} 1/k - γ, and Ψ(n - 1/2) = Σ_{k<n} 2/(2k - 1) - γ - 2 ln 2."""
+    gamma = 0.5772156649015329
+    wholes = math.fsum(1 / k for k in range(1, number)) - gamma
+    halves = math.fsum(2 / (2 * k - 1) for k in range(1, number)) - gamma - 2 * math.log(2)
+    assert digamma(float(number)) == pytest.approx(wholes, abs=2e-12)
+    assert digamma(number - 0.5) == pytest.approx(halves, abs=2e-12)
+
+
+def test_pairs_that_are_left_out_are_counted():
+    pairs = [("a b", "x"), ("", "x"), ("a", " "), ("a b c d", "x"), ("a b c", "x y z"), ("a", "x y z x")]
+    bitext = read_bitext(pairs, lowercase=False, longest=3)
+    assert (len(bitext), bitext.empty, bitext.too_long) == (2, 2, 2)
+    with pytest.raises(ModelError, match="of 3 lines, 2 have an empty side, 1 more than 3 words"):
+        read_bitext(pairs[1:4], lowercase=False, longest=3)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.edit_rate import WER
-from rerank_adapters.tuners.margin import best_margin, leads_of, with_margin
+from rerank_adapters.tuners.margin import _standard_errors, best_margin, leads_of, with_margin
 from rerank_adapters.tuners.within_lists import one_best
 from tests.tuners import naive_margin
 
@@ -70,6 +70,18 @@ def test_the_margin_is_the_largest_within_a_standard_error():
         leading = np.where(leads[:, None] > 0, leading, first)
         low, high = naive_margin.best_margin(leads, first, leading, metric, errors=1.0)
         assert low <= best_margin(leads, first, leading, metric) <= high
+
+
+def test_the_standard_error_is_that_of_the_mean_over_lists():
+    """Six lists, of which four change at three margins; the others gain 0."""
+    gains, ends = np.array([1.0, -2.0, 3.0, 0.5]), np.array([0, 2, 3])
+    for best, until in ((0, 0), (1, 1), (2, 3), (3, 4)):
+        wanted = []
+        for begin in (0, 1, 3, 4)[: best + 1]:
+            changed = gains[begin:until]
+            wanted.append(np.std([*changed, *np.zeros(6 - len(changed))], ddof=1) / math.sqrt(6))
+        assert_allclose(_standard_errors(gains, ends, best, 6), wanted, atol=1e-12)
+    assert_array_equal(_standard_errors(np.ones(1), np.zeros(1, int), 1, 1), [0.0, 0.0])
 
 
 def test_extremes():

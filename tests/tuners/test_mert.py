@@ -1,5 +1,6 @@
 """MERT: envelopes and line search against brute force and a dense grid; the provably best weight of a pair."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 
 from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.tuners.line_search import Line, metric_on_line, upper_envelopes
-from rerank_adapters.tuners.mert import Mert
+from rerank_adapters.tuners.mert import REACH, Mert, _reach
+from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.core.feature_table import FeatureTable
 from tests.tuners import naive_tuners as naive
 
@@ -84,6 +86,42 @@ def test_line_search_equals_the_one_in_plain_python(metric):
         kept = [wanted[0], *(b for a, b in itertools.pairwise(wanted) if a[1] != b[1])]
         np.testing.assert_allclose(line.scores, [score for _, score in kept])
         np.testing.assert_allclose(line.edges[:-1], [t for t, _ in kept], atol=1e-12)
+
+
+def test_lines_that_meet_at_the_low_end_but_for_rounding():
+    """The steeper of two lines is on top from there on, whichever of them rounding puts higher at `low`."""
+    rng, low = np.random.default_rng(0), -2.7
+    for _ in range(200):
+        slopes = rng.permutation(rng.normal(size=2))
+        scores = rng.normal() - low * slopes
+        first, at, _, after = upper_envelopes(
+            np.array([0.0, *scores]), np.array([0.0, *slopes]), np.array([0, 1, 3]), low, 4.0
+        )
+        steeper = 1 + int(np.argmax(slopes))
+        assert first[0] == 0
+        assert [first[1], *after][-1] == steeper
+        np.testing.assert_allclose(at, low, atol=1e-12)
+
+
+@pytest.mark.parametrize("fixed", [[], ["f0"]], ids=["free", "fixed"])
+def test_a_line_ends_at_a_bound_or_at_a_multiple_of_the_weights_length(fixed):
+    rng = np.random.default_rng(2)
+    table, statistics = naive.random_data(rng, naive.ErrorRate(), features=4)
+    data = prepare(table, statistics, naive.ErrorRate(), fixed=fixed)
+    problem = Problem.of(data, np.array([2.0, 1, 1, 1]))
+    weights, direction = rng.normal(size=problem.size), rng.normal(size=problem.size)
+    direction[1] = 0.0
+    length = np.sqrt(weights @ weights + np.var(problem.base))
+    low, high = _reach(problem, weights, direction)
+    assert (-low, high) == pytest.approx((REACH * length, REACH * length))
+    if not fixed:
+        assert _reach(problem, np.zeros(problem.size), direction) == (-REACH, REACH)
+    bounded = dataclasses.replace(problem, lower=weights - 0.3, upper=weights + 0.2)
+    low, high = _reach(bounded, weights, direction)
+    for end in (low, high):  # there one weight is at its bound, and none beyond
+        room = np.minimum(weights + end * direction - bounded.lower, bounded.upper - weights - end * direction)
+        assert room.min() == pytest.approx(0, abs=1e-12)
+    assert low < 0 < high
 
 
 def test_the_widest_of_the_best_intervals_wins():

@@ -61,6 +61,13 @@ def test_weights_on_the_ray_of_the_start_lose_nothing_and_at_a_right_angle_all()
     assert prior.penalty(weights[1]) == pytest.approx(50)
 
 
+def test_of_a_prior_that_is_a_point_the_penalty_is_the_squared_distance_in_its_lengths():
+    prior = Prior(np.array([3.0, 4.0]), ray=False)
+    weights = np.array([[3.0, 4.0], [0.0, 0.0], [6.0, 8.0], [3.0, -6.0]])
+    np.testing.assert_allclose(prior.relative_penalty(weights), [0, 1, 1, 4])
+    np.testing.assert_allclose([prior.penalty(row) for row in weights], [0, 12.5, 12.5, 50])
+
+
 @every_tuner
 def test_a_prior_pulls_the_weights_towards_the_start(name):
     data = data_of()
@@ -107,6 +114,12 @@ def test_bagged_weights_are_the_mean_of_the_bags(name, monkeypatch):
     assert cosine(best, ends[0]) == pytest.approx(1)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     np.testing.assert_array_equal(tune(data, tuner, start, 4).weights, result.weights)
+
+
+def test_restarts_of_bags_are_numbered_one_after_another():
+    tuner = dataclasses.replace(next(iter(PULLED.values())), bags=3, restarts=2)
+    steps = [step.restart for step in tune(data_of(), tuner, START, 4).trace]
+    assert list(dict.fromkeys(steps)) == [0, 1, 2, 3, 4, 5]
 
 
 def test_mira_with_sentence_gains_is_mira_with_them_as_statistics():

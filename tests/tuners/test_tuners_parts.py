@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners import mira
-from rerank_adapters.tuners.expected_risk import Posterior
+from rerank_adapters.tuners.expected_risk import ExpectedRisk, Posterior
 from rerank_adapters.tuners.lbfgs import minimise
 from rerank_adapters.tuners.mbr import Mbr, middle_of_longest_run
-from rerank_adapters.tuners.mbr_decision import expected_scores, expected_utilities
+from rerank_adapters.tuners.mbr_decision import evidence_of, expected_scores, expected_utilities
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import PairSampler, Pro
 from rerank_adapters.tuners.problem import Prior, Problem
@@ -142,6 +142,23 @@ def test_the_slope_of_bleu_counts_length_only_where_the_document_is_short():
     assert (short[6:] < 0).all()
 
 
+class Cube(naive.ErrorRate):
+    """The sum of the cubes of the totals: the central difference of x³ over 2w is 3x² + w²."""
+
+    higher_is_better = True
+
+    def score(self, totals):
+        return (np.asarray(totals, float) ** 3).sum(axis=-1)
+
+
+def test_slopes_are_central_differences_as_wide_as_a_segment_s_part():
+    totals = np.array([6.0, -1.5, 0.0])
+    for width in (0.5, 2.0):
+        half = width * np.array([2.0, 0.5, 1e-3])  # of three segments; at least a thousandth
+        np.testing.assert_allclose(metric_slope(Cube(), totals, 3, width), 3 * (3 * totals**2 + half**2), rtol=1e-4)
+    np.testing.assert_allclose(metric_slope(Cube(), totals, 3), metric_slope(Cube(), totals, 3, 1.0))
+
+
 @both_metrics
 @pytest.mark.parametrize("temperature", [0.0, 0.7])
 def test_expected_metric_and_its_gradient(metric, temperature):
@@ -172,6 +189,27 @@ def test_expected_sentence_score_and_its_gradient():
         assert gradient[k] == pytest.approx((up - down) / 2e-5, rel=1e-4, abs=1e-8)
 
 
+@pytest.mark.parametrize("target", ["corpus", "sentence"])
+def test_each_stage_ends_where_its_risk_is_least(target):
+    """Three stages of annealing, then two of quenching: temperature and sharpness of each, with L2 and the prior."""
+    metric = naive.FScore()
+    table, statistics = naive.random_data(np.random.default_rng(1), metric, segments=15)
+    problem = problem_of(table, statistics, metric)
+    tuner = ExpectedRisk(target=target, temperature=0.8, stages=3, quenching=2, l2=0.3, prior=0.2, iterations=500)
+    start = np.array([0.5, -0.2, 0.8])
+    ends = list(tuner.search(problem)(start, np.random.default_rng(0), 0))
+    posterior, prior = Posterior(problem, corpus=target == "corpus"), Prior.of(problem, start)
+    stages = [(0.8, 1), (0.4, 1), (0.0, 1), (0.0, 2), (0.0, 4)]
+    for (temperature, sharpness), weights in zip(stages, ends, strict=True):
+
+        def risk(weights, temperature=temperature, sharpness=sharpness):
+            value, _ = posterior.objective(sharpness * weights, temperature)
+            return 0.3 / 2 * weights @ weights + 0.2 * prior.penalty(weights) - value
+
+        for step in np.eye(3) * 1e-5:
+            assert (risk(weights + step) - risk(weights - step)) / 2e-5 == pytest.approx(0, abs=2e-3)
+
+
 # --- MIRA -------------------------------------------------------------------------------------------------------------
 
 
@@ -192,6 +230,27 @@ def test_mira_equals_its_twin(metric, prior, monkeypatch):
     wanted = naive.batch_mira(
         problem.features.dense, problem.base, table.offsets, statistics,
         lambda totals: metric_slope(metric, totals, memory) / unit, orders, 4, 0.05, 0.9, start, background, 2, prior,
+    )  # fmt: skip
+    np.testing.assert_allclose(found, wanted, rtol=1e-10)
+
+
+def test_of_equal_hopes_and_fears_the_earlier_are_taken(monkeypatch):
+    """Without weights, hypotheses of equal statistics are equal, but not their features."""
+    monkeypatch.setattr(mira, "LISTS_OF_ONE_SLOPE", 8)
+    metric = naive.ErrorRate()
+    rng = np.random.default_rng(3)
+    table = FeatureTable.dense(("a", "b"), rng.normal(size=(48, 2)), np.arange(9) * 6)
+    statistics = np.stack([np.tile([1.0, 2, 0, 2, 0, 1], 8), np.full(48, 5.0)], axis=1)
+    problem = problem_of(table, statistics, metric)
+    start = np.zeros(2)
+    found = list(Mira(passes=2, C=0.05, decay=0.9).search(problem)(start, np.random.default_rng(5), 0))
+    rng = np.random.default_rng(5)
+    orders = [rng.permutation(8) for _ in range(2)]
+    background = statistics[::6].mean(axis=0) * 10
+    unit = spread(statistics @ metric_slope(metric, background, 10), table.offsets)
+    wanted = naive.batch_mira(
+        problem.features.dense, problem.base, table.offsets, statistics,
+        lambda totals: metric_slope(metric, totals, 10) / unit, orders, 8, 0.05, 0.9, start, background,
     )  # fmt: skip
     np.testing.assert_allclose(found, wanted, rtol=1e-10)
 
@@ -259,6 +318,39 @@ def test_pro_fits_the_logistic_regression_of_its_pairs():
     np.testing.assert_allclose(gradient, 0, atol=1e-4)
 
 
+@both_metrics
+def test_rounds_move_part_of_the_way_to_the_fitted_weights(metric):
+    """All of the way in the first round, and the fit of each begins with the weights before it."""
+    table, statistics = naive.random_data(np.random.default_rng(1), metric, segments=30, longest=15)
+    problem, start = problem_of(table, statistics, metric), np.array([0.5, 0.1, -0.3])
+    tuner = Pro(rounds=3, pairs=200, kept=20, interpolation=0.3)
+    found = list(tuner.search(problem)(start, np.random.default_rng(7), 0))
+    goodness = (1 if metric.higher_is_better else -1) * metric.sentence_scores(statistics)
+    sampler = PairSampler(goodness / spread(goodness, table.offsets), table.offsets, 200, 20, 1.0, 5.0)
+    rng, prior = np.random.default_rng(7), Prior.of(problem, start)
+    first = tuner._fit(problem, sampler.sample(rng), prior.weights, prior)
+    second = 0.7 * first + 0.3 * tuner._fit(problem, sampler.sample(rng), first, prior)
+    third = 0.7 * second + 0.3 * tuner._fit(problem, sampler.sample(rng), second, prior)
+    np.testing.assert_allclose(found, [first, second, third], rtol=1e-10)
+
+
+def test_pairs_that_differ_by_exactly_the_limits_are_kept_and_equals_never():
+    goodness = np.array([0.0, 0.0, 1.0, 3.0])
+    sampler = PairSampler(goodness, np.array([0, 4]), drawn=2000, kept=2000, threshold=1.0, ceiling=2.0)
+    better, worse = sampler.sample(np.random.default_rng(1))
+    assert set(zip(better.tolist(), worse.tolist(), strict=True)) == {(2, 0), (2, 1), (3, 2)}
+    sampler = dataclasses.replace(sampler, threshold=0.0, ceiling=0.0)
+    assert len(sampler.sample(np.random.default_rng(1)).better) == 0
+
+
+def test_of_equally_different_pairs_the_first_drawn_are_kept():
+    goodness = np.arange(2.0)
+    sampler = PairSampler(goodness, np.array([0, 2]), drawn=100, kept=7, threshold=0.0, ceiling=9.0)
+    better, worse = sampler.sample(np.random.default_rng(1))
+    assert better.tolist() == [1] * 7
+    assert worse.tolist() == [0] * 7
+
+
 # --- MBR --------------------------------------------------------------------------------------------------------------
 
 TEXTS = ["the cat sat", "the cat sits here", "a dog sat", "the cat sat here", "the cat sat"]
@@ -279,6 +371,12 @@ def test_expected_utilities_equal_the_double_loop(scale):
     np.testing.assert_allclose(expected, wanted)
     both = expected_utilities(scores, metric.pairwise(TEXTS), np.array([scale, 2 * scale]))
     np.testing.assert_allclose(both[:, 0], wanted)
+
+
+def test_large_scores_are_no_trouble():
+    utility = np.array([[1.0, 0.5], [0.25, 1.0]])
+    shifted = expected_utilities(np.array([2000.0, 2001.0]), utility, 1.0)
+    np.testing.assert_allclose(shifted, expected_utilities(np.array([0.0, 1.0]), utility, 1.0))
 
 
 def test_only_the_evidence_votes():
@@ -316,6 +414,13 @@ def test_mbr_chooses_the_scale_whose_choices_score_best():
     assert result.score == pytest.approx(score(result.scale))
     assert result.score == pytest.approx(max(step.score for step in result.trace))
     assert result.score > naive.corpus_score(table, statistics, metric, np.array([1.0])) + 5
+
+
+def test_equal_scores_and_utilities_go_to_the_earlier():
+    metric = Bleu(tokenize="none")
+    assert evidence_of(np.tile([0.0, 1.0], 20), 25).tolist() == sorted([*range(1, 40, 2), *range(0, 10, 2)])
+    texts = ["x y", "a b c d", "a b c d", "x y", "x y", "a b c d"]
+    assert Mbr()._choices(np.zeros(6), texts, metric, np.array([0.0, 1.0])).tolist() == [0, 0]
 
 
 def test_mbr_needs_texts():

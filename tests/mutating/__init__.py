@@ -1,0 +1,1 @@
+"""How the tests of formulas are tested: small changes to formulas, and the tests that notice them."""

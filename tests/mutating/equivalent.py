@@ -1,0 +1,160 @@
+"""Mutations that change no number, each with the reason: by file, and by line of the source and change."""
+
+from __future__ import annotations
+
+from tests.mutating.formulas import Mutation
+
+KEPT = "only how much is kept in memory"
+ROUNDING = "ln p is above 0 by rounding errors alone"
+ALL_NEGATIVE = "all masses of a history are negative then, and their proportions are the same"
+
+SIGN = "only the sign and the order of the values count"
+LOOSER = "a looser bound: the same substitutes after more work"
+PATH = "the search takes other steps to the same minimum"
+
+# file: (the line, the old text, the new text): the reason. Equal changes of one line have one reason.
+EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
+    "adapters/rerank_adapters/evaluation/content.py": {
+        (
+            "if words <= FEWEST_WORDS or shared.common >= LEAST_COMMON * (1 - sqrt(FEWEST_WORDS / words)):",
+            "<=",
+            "<",
+        ): "of so many words none need be common",
+    },
+    "adapters/rerank_adapters/evaluation/oracle.py": {
+        ("sign = 1.0 if metric.higher_is_better == best else -1.0", "1.0", "2.0"): SIGN,
+        ("if end - start == 1:", "-", "+"): "a list of one hypothesis is searched in vain",
+    },
+    "adapters/rerank_adapters/metrics/bleu.py": {
+        (
+            "penalty = exp(1 - np.maximum(reference_length, length) / np.where(length > 0, length, 1.0))",
+            "1.0",
+            "2.0",
+        ): "the penalty of an empty text is given in the next line",
+    },
+    "adapters/rerank_adapters/metrics/edit_rate.py": {
+        ("if h < h_end:", "<", "<="): "without hypotheses there are no distances",
+    },
+    "adapters/rerank_adapters/tuners/boosted.py": {
+        ("sign = 1.0 if data.metric.higher_is_better else -1.0", "1.0", "2.0"): "the gains are standardised",
+    },
+    "adapters/rerank_adapters/tuners/hope_fear.py": {
+        ("weights[feature] = new if new < lists.upper[feature] else lists.upper[feature]", "<", "<="): "both are equal",
+    },
+    "adapters/rerank_adapters/tuners/pro.py": {
+        ("one, other = starts + np.minimum((uniform * lengths).astype(np.int64), lengths - 1)", "-", "+"): (
+            "the products have 64 bits, and do not reach the length"
+        ),
+        ("one, other = starts + np.minimum((uniform * lengths).astype(np.int64), lengths - 1)", "1", "0"): (
+            "the products have 64 bits, and do not reach the length"
+        ),
+        ("swap = self.goodness[one] < self.goodness[other]", "<", "<="): "no pair of equals is kept",
+    },
+    "adapters/rerank_adapters/tuners/lbfgs.py": {
+        ("if np.abs(downhill).max(initial=0.0) <= tolerance:", "<=", "<"): PATH,
+        ("short: FloatArray = gradient / max(dot(gradient, gradient) ** 0.5, 1.0)", "**", "*"): PATH,
+        ("length /= 2", "2", "3"): PATH,
+    },
+    "adapters/rerank_adapters/tuners/mert.py": {
+        ("if low < high:", "<", "<="): "weights that cannot move are not moved by a search, either",
+    },
+    "adapters/rerank_adapters/tuners/mira.py": {
+        (
+            "most = values.shape[1] + 2 * int(np.diff(sparse.indptr).max(initial=0))  # features in which two rows differ",
+            "0",
+            "1",
+        ): KEPT,
+    },
+    "rerank_plugins/hhmm/event_counts.py": {
+        ("phrase, unary = forest.word < 0, forest.right < 0", "0", "1"): "the first node of all is a left child",
+    },
+    "rerank_plugins/hhmm/interpolation.py": {
+        ("return np.nan_to_num(kinds / expected, posinf=0.0)", "0.0", "1.0"): (
+            "what is expected 0 times has no kind of more than 0"
+        ),
+    },
+    "rerank_plugins/missing_words/tables.py": {
+        ("for between in range(min(window, len(padded) - 1)):", "1", "0"): "so far from each other there are no pairs",
+    },
+    "rerank_plugins/missing_words/tuning.py": {
+        (
+            "if reached >= here + (gradient * moved - moved * moved / (2 * step)).sum() - 1e-12 or step < SHORTEST_STEP:",
+            ">=",
+            ">",
+        ): PATH,
+        ("ahead = new + (momentum - 1) / next_momentum * (new - theta)", "1", "0"): PATH,
+    },
+    "rerank_plugins/ngram/mixture.py": {
+        ("if mean - previous_mean < tolerance:", "<", "<="): PATH,
+        ("best_weights: FloatArray = weights / weights.sum()", "/", "*"): "the sum is 1 but for rounding errors",
+    },
+    "rerank_plugins/similarity/wordnet.py": {
+        ("masses = np.full(len(self.synsets), min(frequencies.values(), default=1.0))", "1.0", "2.0"): (
+            "information content depends on the proportions of masses alone"
+        ),
+    },
+    "rerank_plugins/substitutes/queues.py": {
+        (
+            "passed = np.zeros(len(contexts) - 1)  # the sum of the n-gram that the context is",
+            "-",
+            "+",
+        ): KEPT,
+    },
+    "rerank_plugins/substitutes/search.py": {
+        ("middle_constant = 0.0", "0.0", "1.0"): "without a known context there is no middle queue",
+        (
+            "fixed += unseen * (unseen_symbols(levels, after, j) + min(order - 1, length + j + 1) - min(order - 1, j))",
+            "1",
+            "0",
+        ): LOOSER,
+        (
+            "if full and bound + MARGIN < scores[0] and not may_have(pairs, -1, previous, word):",
+            "+",
+            "-",
+        ): "keys are rounded up by more than the margin",
+        ("while base < symbols:", "<", "<="): "the least probable word is <s>, before which the search ends",
+        ("and base_constant + 2 * key + MARGIN < scores[0]", "+", "-"): LOOSER,
+    },
+    "rerank_plugins/translation/alignment/training.py": {
+        (
+            "cuts = np.searchsorted(costs, costs[-1] * np.arange(1, self._jobs) / self._jobs)",
+            "*",
+            "/",
+        ): "only how the work is divided among threads",
+    },
+    "rerank_plugins/lists/confusion_network.py": {
+        ("proportions = mass / (self.total or 1.0)", "1.0", "2.0"): "without a total all masses are 0",
+    },
+    "rerank_plugins/referential/model.py": {
+        ("return min(ln_p, 0.0), Beam(", "0.0", "1.0"): ROUNDING,
+        ("return min(float(state.best[complete].max() - state.best.max()), 0.0)", "0.0", "1.0"): ROUNDING,
+    },
+    "rerank_plugins/referential/transitions.py": {
+        ("if len(self._pending) >= KEPT_STACKS:", ">=", ">"): KEPT,
+        ("for bottom in range(len(stack), 0, -2):", "0", "1"): "a stack has an even number of elements",
+        (
+            "above = stack[bottom - 4] if bottom > 2 else self.context",
+            "2",
+            "3",
+        ): "a stack has an even number of elements",
+    },
+    "rerank_plugins/referential/trigrams.py": {
+        ("counts[SENTENCE_START, SENTENCE_START][word] += sum(nexts.values())", "+=", "-="): ALL_NEGATIVE,
+        ("counts[history][word] += mass * sum(nexts.values())", "+=", "-="): ALL_NEGATIVE,
+        ("histories[SENTENCE_START, word][pending] += p", "+=", "-="): ALL_NEGATIVE,
+        ("histories[first, second][then] += number * p", "+=", "-="): ALL_NEGATIVE,
+    },
+    "rerank_plugins/referential/world.py": {
+        ('return end if end.startswith(";") or len(known) <= LISTED else ""', "<=", "<"): "only the words of an error",
+    },
+    "rerank_plugins/referential/world_description.py": {
+        ('least, most = options.get("least", 0), options.get("most", math.inf)', "0", "1"): (
+            "no individual is counted 0 times, and the empty set is what there is instead of it"
+        ),
+    },
+}
+
+
+def reason(each: Mutation) -> str:
+    """Why a mutation changes no number; empty where it may change one."""
+    return EQUIVALENT.get(each.path, {}).get((each.text, each.old, each.new), "")
