@@ -79,10 +79,15 @@ class Kept(NamedTuple):
 
 
 class Sets(NamedTuple):
-    """The rules of a model, and the sets of symbols of each."""
+    """The sets of symbols, and the categories of rules: the few arrays of `VectorRules` and `SymbolSets` to read."""
 
-    rules: VectorRules
-    sets: SymbolSets
+    couples: IntArray
+    couple_starts: IntArray
+    couple_parents: IntArray
+    left: NDArray[np.uint64]
+    right: NDArray[np.uint64]
+    over: IntArray
+    only: NDArray[np.uint64]
 
 
 def kept_categories(rules: VectorRules, sets: SymbolSets, n: int, kept: BoolArray) -> Kept | None:
@@ -96,7 +101,8 @@ def kept_categories(rules: VectorRules, sets: SymbolSets, n: int, kept: BoolArra
     left.allowed[starts[-2] : starts[-1], 0][groups[starts[-2] : starts[-1]] == rules.group[ROOT]] = (
         1  # the first symbol
     )
-    allow(Sets(rules, sets), np.zeros(n, np.int32), left, None)
+    of_rules = rules.couples, rules.couple_starts, rules.couple_parents
+    allow(Sets(*of_rules, sets.left, sets.right, sets.over, sets.only), np.zeros(n, np.int32), left, None)
     return left
 
 
@@ -110,16 +116,16 @@ def every_category(cells: int, groups: int) -> Kept:
 @part
 def allow_only(grammar: Sets, left: Kept, work: None, i: int, j: int, n: int) -> bool:  # noqa: ARG001
     """Allow the children of unary rules in a cell; return whether the cell has a category."""
-    kept_starts, groups, allowed, sets = left.starts, left.groups, left.allowed, grammar.sets
+    kept_starts, groups, allowed = left.starts, left.groups, left.allowed
     cell, ways = cell_number(i, j, n), 0
     first, last = kept_starts[cell], kept_starts[cell + 1]
     for one in range(first, last):
         for two in range(first, last):
-            pair = sets.over[groups[one], groups[two]]
+            pair = grammar.over[groups[one], groups[two]]
             if pair >= 0:
                 ways += 1
                 for w in range(allowed.shape[1]):
-                    allowed[two, w] |= sets.only[pair, w]
+                    allowed[two, w] |= grammar.only[pair, w]
     left.ways[0] += ways
     return bool(first < last)
 
@@ -127,25 +133,19 @@ def allow_only(grammar: Sets, left: Kept, work: None, i: int, j: int, n: int) ->
 @part
 def allow_both(grammar: Sets, left: Kept, work: None, i: int, k: int, j: int, n: int) -> None:  # noqa: ARG001
     """Allow the children of binary rules over a split point."""
-    rules, sets, kept, starts, groups, allowed = (
-        grammar.rules,
-        grammar.sets,
-        left.kept,
-        left.starts,
-        left.groups,
-        left.allowed,
-    )
+    kept, starts, groups, allowed = left.kept, left.starts, left.groups, left.allowed
+
     cell, first, second, ways = cell_number(i, j, n), cell_number(i, k, n), cell_number(k, j, n), 0
     for one in range(starts[first], starts[first + 1]):
         for two in range(starts[second], starts[second + 1]):
-            couple = rules.couples[groups[one], groups[two]]
+            couple = grammar.couples[groups[one], groups[two]]
             if couple >= 0:
-                for triple in range(rules.couple_starts[couple], rules.couple_starts[couple + 1]):
-                    if kept[cell, rules.couple_parents[triple]]:
+                for triple in range(grammar.couple_starts[couple], grammar.couple_starts[couple + 1]):
+                    if kept[cell, grammar.couple_parents[triple]]:
                         ways += 1
                         for w in range(allowed.shape[1]):
-                            allowed[one, w] |= sets.left[triple, w]
-                            allowed[two, w] |= sets.right[triple, w]
+                            allowed[one, w] |= grammar.left[triple, w]
+                            allowed[two, w] |= grammar.right[triple, w]
     left.ways[0] += ways
 
 
