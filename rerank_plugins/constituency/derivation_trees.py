@@ -14,8 +14,8 @@ from rerank_plugins import BoolArray, FloatArray, IntArray, Sentence, SharedTree
 from rerank_plugins.core.arrays import PlaceArray
 from rerank_plugins.kit.charts.blocks import Blocks
 from rerank_plugins.kit.charts.hypergraph import Edges, Hypergraph
+from rerank_plugins.kit.charts.items import Items
 from rerank_plugins.kit.charts.k_best import Derivations
-from rerank_plugins.kit.charts.pruned_chart import Items
 from rerank_plugins.kit.kernels import filling_kernel
 
 

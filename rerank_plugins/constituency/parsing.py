@@ -35,9 +35,10 @@ from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.kit.charts.blocks import Blocks, compile_blocks
 from rerank_plugins.kit.charts.hypergraph import Hypergraph, joined
 from rerank_plugins.kit.charts.inside import Chart, sharing_order
+from rerank_plugins.kit.charts.items import Items, items_at, items_of
 from rerank_plugins.kit.charts.k_best import Derivations, KBest
 from rerank_plugins.kit.charts.outside import expected_nodes
-from rerank_plugins.kit.charts.pruned_chart import ALMOST_ONE, Items, PrunedChart, items_at, items_of
+from rerank_plugins.kit.charts.pruned_chart import ALMOST_ONE, PrunedChart
 from rerank_plugins.kit.charts.rules import Rules, compile_rules
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
 from rerank_plugins.kit.trees.treebank_cleaning import category

@@ -181,7 +181,10 @@ class Product:
 
 @dataclass(frozen=True, eq=False)
 class Counting:
-    """S2 ∩ the individuals to which a relation leads from at least `least` and at most `most` members of S1."""
+    """S2 ∩ the individuals to which a relation leads from at least `least` and at most `most` members of S1.
+
+    With `least` = 0 these are all to which it does not lead from more, those to which it does not lead at all included.
+    """
 
     relation: Product
     least: int
@@ -190,6 +193,8 @@ class Counting:
     def __call__(self, sets: SetTable, argument: int, context: int) -> int:
         """Return those members of the context that enough members of the argument are related to."""
         targets, counts = np.unique(self.relation.related(sets.members(argument)), return_counts=True)
+        if self.least <= 0:
+            return sets.difference(context, sets.of(targets[counts > self.most]))
         return sets.intersection(context, sets.of(targets[(counts >= self.least) & (counts <= self.most)]))
 
 

@@ -16,7 +16,8 @@ from rerank_plugins.constituency.split_merge import Schedule
 from rerank_plugins.constituency.training import GrammarSettings, train_grammar
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.kit.charts.closure import closed, closure_of
-from rerank_plugins.kit.charts.pruned_chart import PrunedChart, items_of
+from rerank_plugins.kit.charts.items import items_of
+from rerank_plugins.kit.charts.pruned_chart import PrunedChart
 from rerank_plugins.kit.charts.spans import cell_number
 from tests.constituency.naive_pcfg import WORDS, as_brackets, derivations, random_grammar, relabelled, rules_of
 from tests.constituency.pcfg_sentences import inside, spans

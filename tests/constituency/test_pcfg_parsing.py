@@ -14,8 +14,9 @@ from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.parsing import ChartParser, Decoding, project
 from rerank_plugins.kit.charts.blocks import compile_blocks
 from rerank_plugins.kit.charts.inside import Chart
+from rerank_plugins.kit.charts.items import items_of
 from rerank_plugins.kit.charts.outside import expected_nodes, outside_buffers, outside_pass
-from rerank_plugins.kit.charts.pruned_chart import PrunedChart, items_of
+from rerank_plugins.kit.charts.pruned_chart import PrunedChart
 from rerank_plugins.kit.charts.rules import compile_rules
 from rerank_plugins.kit.charts.spans import cell_number
 from tests.constituency import naive_pcfg

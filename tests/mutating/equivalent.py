@@ -147,11 +147,6 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     "rerank_plugins/referential/world.py": {
         ('return end if end.startswith(";") or len(known) <= LISTED else ""', "<=", "<"): "only the words of an error",
     },
-    "rerank_plugins/referential/world_description.py": {
-        ('least, most = options.get("least", 0), options.get("most", math.inf)', "0", "1"): (
-            "no individual is counted 0 times, and the empty set is what there is instead of it"
-        ),
-    },
 }
 
 

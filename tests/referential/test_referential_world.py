@@ -92,6 +92,7 @@ HAND = [  # label, argument, context, destination
     ("AT-MOST-TWO", "ann bob", "ann bob cat dan", "ann bob"),
     ("AT-MOST-TWO", "ann bob cat", "ann bob cat dan", ""),
     ("KNOWN-BY-ONE-AT-MOST", "ann bob dan", "bob cat dan", "bob dan"),
+    ("KNOWN-BY-ONE-AT-MOST", "ann bob dan", "ann bob cat dan", "ann bob dan"),  # nobody knows Ann
     ("LEND:1:3", "ann", "ann bob cat dan", "bob"),  # arguments without names are numbered from 1
     ("LEND:3:2", "ann", "ann bob cat dan", "dan"),
     ("IDENTITY", "ann", "bob", "ann"),

@@ -91,20 +91,15 @@ def do(run: Run, record: Record, analyses: Analyses, show: Print) -> Files:
     for label in run.first:
         first = list(first_steps(run, label))
         steps += first
-        before = len(done)
-        for step in first:
-            if record.do(step, show):
-                done.append(step)
-        if len(done) > before:
+        if new := [step for step in first if record.do(step, show)]:
+            done += new
             for line in _first_scores(run, label):
                 show(line)
     for name, data in run.sets.items():
         rest = list(steps_of_set(run, name, analyses))
         of_set = [*(step for step in steps if step.set == name), *rest]
         steps += rest
-        for step in rest:
-            if record.do(step, show):
-                done.append(step)
+        done += [step for step in rest if record.do(step, show)]
         if reused := [step.name for step in of_set if step not in done]:
             show(f"{name}: unchanged, so not made again: {', '.join(reused)}")
         if not data.references:

@@ -1,4 +1,4 @@
-"""Inside and outside over a chart that keeps, for every span, only the bases that pruning has left, called its items.
+"""Inside and outside over a chart that keeps, for every span, only the bases that pruning has left: items.py.
 
 Cells are numbered as in outside.py; item e has the values values[offsets[e]] to values[offsets[e + 1]], one for each
 symbol of its base: `lower` is inside before the unary rules, `upper` after them. The recursion is that of all pruned
@@ -18,66 +18,17 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, PlaceArray
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.charts.blocks import Blocks, UnaryBlocks
 from rerank_plugins.kit.charts.hypergraph import Edges, Hypergraph, add_edge, hypergraph, make_edges
+from rerank_plugins.kit.charts.items import Items, meetings_at_most
 from rerank_plugins.kit.charts.over_spans import inside_over_spans, outside_over_spans
-from rerank_plugins.kit.charts.spans import cell_number, spans, split_number, splits
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.charts.spans import cell_number, split_number, splits
+from rerank_plugins.kit.kernels import part
 
 FAST = {"reassoc", "contract", "nsz"}  # sums in any order
 ALMOST_ONE = 1 - 1e-9  # an upper bound of unary posteriors, so that a cycle of unary rules has a negative score
-
-
-class Items(NamedTuple):
-    """The items of a pruned chart, sorted by cell and base."""
-
-    starts: IntArray  # (cells + 1) cell c has the items starts[c] to starts[c + 1]
-    # base, cell: (items) the base and the cell of each item
-    base: IntArray
-    cell: IntArray
-    offsets: PlaceArray  # (items + 1) where the values of each item begin
-
-
-@filling_kernel
-def select(
-    counts: FloatArray,
-    threshold: float,
-    states: IntArray,
-    starts: IntArray,
-    base_of: IntArray,
-    cell_of: IntArray,
-    offsets: PlaceArray,
-) -> int:
-    """Fill in the arrays of the items whose count is above the threshold; return how many there are."""
-    cells, bases = counts.shape
-    item, offset = 0, 0
-    for cell in range(cells):
-        starts[cell] = item
-        for base in range(bases):
-            if counts[cell, base] > threshold:
-                base_of[item], cell_of[item], offsets[item] = base, cell, offset
-                offset += states[base]
-                item += 1
-    starts[cells], offsets[item] = item, offset
-    return item
-
-
-def items_of(counts: FloatArray, threshold: float, blocks: Blocks) -> Items:
-    """Return the items of a chart: for each cell, the bases whose count in `counts` (cells, C) is above `threshold`."""
-    starts, offsets = np.empty(len(counts) + 1, np.int32), np.empty(counts.size + 1, np.uint32)
-    base, cell = np.empty((2, counts.size), np.int32)
-    items = select(counts, threshold, blocks.states, starts, base, cell, offsets)
-    return Items(starts, base[:items], cell[:items], offsets[: items + 1])
-
-
-def items_at(cell: NDArray[np.integer], base: NDArray[np.integer], cells: int, blocks: Blocks) -> Items:
-    """Return the items of a chart with so many cells; `cell` and `base` are sorted by cell, then by base."""
-    starts = np.searchsorted(cell, np.arange(cells + 1))
-    offsets = np.concatenate(([0], np.cumsum(blocks.states[base])))
-    return Items(starts.astype(np.int32), base.astype(np.int32), cell.astype(np.int32), offsets.astype(np.uint32))
 
 
 class Pruning(NamedTuple):
@@ -145,13 +96,6 @@ def cell_buffers(blocks: Blocks) -> CellBuffers:
     place, touched, alive = np.full((3, pairs), -1, np.int64)
     where, sums, products = np.full(len(blocks.states), -1, np.int64), np.empty(blocks.room), np.empty(len(blocks.b))
     return CellBuffers(where, place, touched, alive, sums, products, np.zeros(4, np.int64))
-
-
-def meetings_at_most(starts: IntArray, n: int) -> int:
-    """Return Σ_k (items of i, k) (items of k, j), the pairs of items side by side, over the cells that have items."""
-    items = np.zeros((n + 1, n + 1))
-    items[spans(n)] = np.diff(starts)
-    return int((items @ items)[items > 0].sum())
 
 
 @partial(part, forceinline=True)
