@@ -12,6 +12,7 @@ import numpy as np
 from rerank_adapters.api.pipeline import Pipeline
 from rerank_adapters.applications.acceptability.classifiers import read_classifier
 from rerank_adapters.applications.acceptability.judgements import read_judgements
+from rerank_adapters.applications.acceptability.sentence_classifier import SentenceClassifier
 from rerank_adapters.applications.acceptability.suite_file import read_suite
 from rerank_adapters.applications.completion.questions import read_answers, read_questions
 from rerank_adapters.applications.missing_words.incomplete import parse_incomplete, parse_rows
@@ -338,6 +339,7 @@ def texts() -> Iterable[Target]:
     yield text("judgements", head(EXAMPLE / "acceptability" / "dev.tsv"), read_judgements)
     yield text("suite", SUITE, read_suite)
     yield text("classifier", CLASSIFIER, read_classifier)
+    yield text("classifier with its features", CLASSIFIER, SentenceClassifier.load)
     yield text("questions", head(EXAMPLE / "completion" / "questions.tsv"), read_questions)
     csv = "id,question,a),b)\n1,the _____ barks,dog,cat\n"
     yield text("questions csv", csv, read_questions)

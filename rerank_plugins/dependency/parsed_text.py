@@ -21,7 +21,7 @@ class TreebankTrainer(Trainer):
     treebanks, so parse text with this command to train them on it.
 
     \b
-    rerank train treebank news.txt -p biaffine,model=german.biaffine -o news.conllu
+    rerank train treebank news.txt -p biaffine,model=de.biaffine -o news.conllu
     rerank train hhmm gold.conllu news.conllu --language de -o german.pcfg
     """  # noqa: D301
 

@@ -134,7 +134,7 @@ def test_the_command_and_the_measure(root, tmp_path):
         done("similarity", "evaluate", pairs, "--measure", "esa.aligned", "--esa", model, "--as", "json").out
     )[0]
     assert 0.3 < record["pearson"] < 1
-    assert "need --esa" in refused("similarity", "evaluate", pairs, "--measure", "esa.aligned")
+    assert "give them by --esa" in refused("similarity", "evaluate", pairs, "--measure", "esa.aligned")
     assert "wanted lines, blocks or a number" in refused("train", "esa", text, "--documents", "0", "-o", model)
     assert "the longest of" in refused("train", "esa", text, "-o", model)
     wrong = refused("similarity", "evaluate", pairs, "--measure", "esa.aligned", "--esa", text)

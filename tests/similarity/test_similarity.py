@@ -611,7 +611,7 @@ def test_the_commands(vectors, tmp_path):
     untrained = json.loads(done("similarity", "evaluate", PAIRS, "--measure", "tfidf.stems", "--as", "json").out)
     assert 0.3 < untrained[0]["pearson"] < 1
     assert "no measure is named 'tfidf.stem'" in refused("similarity", "apply", new, "--measure", "tfidf.stem")
-    assert "need --vectors" in refused("similarity", "apply", new, "--measure", "vectors.window_idf")
+    assert "give them by --vectors" in refused("similarity", "apply", new, "--measure", "vectors.window_idf")
     assert "give a model" in refused("similarity", "apply", new)
     assert "no scores to compare with" in refused("similarity", "evaluate", new, "-M", model)
     assert "the model has its own" in refused(

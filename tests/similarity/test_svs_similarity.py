@@ -197,7 +197,7 @@ def test_the_measures(model_file, tmp_path):
     plain.write_text("a b\ta b\n\ta\n", encoding="utf-8")
     found = done("similarity", "apply", plain, "--measure", "svs.phrase", "--svs", model_file).lines
     assert [float(line) for line in found] == [1, 0]
-    assert "need --svs" in refused("similarity", "apply", plain, "--measure", "svs.top")
+    assert "give them by --svs" in refused("similarity", "apply", plain, "--measure", "svs.top")
     system = tmp_path / "x.sim"
     families = ("overlap", "ngrams", "strings", "shape", "tfidf", "entities")
     options = [part for family in families for part in ("--without", family)]
