@@ -32,6 +32,15 @@ def resolve(path: Path | str, base: Path) -> Path:
     return base / text
 
 
+def begins_with(path: Path, magic: bytes) -> bool:
+    """Whether these are the first bytes of a file; False for a file that cannot be read."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(len(magic)) == magic
+    except OSError:
+        return False
+
+
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
     """The folder of the store, and of kernels that cannot be cached beside the code; None if the user wants no cache.
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rerank_plugins import ModelError
+from rerank_plugins.core.paths import begins_with
 
 KENLM_BINARY = b"mmap lm http://kheafield.com/code"  # the first bytes of a KenLM binary, which is no ARPA file
 OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
@@ -19,11 +20,7 @@ OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.
 
 def is_kenlm_binary(path: Path) -> bool:
     """Whether the file is a KenLM binary; False for a file that cannot be read."""
-    try:
-        with open(path, "rb") as stream:
-            return stream.read(len(KENLM_BINARY)) == KENLM_BINARY
-    except OSError:
-        return False
+    return begins_with(path, KENLM_BINARY)
 
 
 @contextmanager

@@ -98,9 +98,8 @@ def kept_categories(rules: VectorRules, sets: SymbolSets, n: int, kept: BoolArra
     starts, groups = np.searchsorted(cell, np.arange(len(kept) + 1)).astype(np.int32), group.astype(np.int32)
     allowed = np.zeros((len(groups), sets.left.shape[1]), np.uint64)
     left = Kept(kept, starts, groups, allowed, np.zeros(1, np.int64))
-    left.allowed[starts[-2] : starts[-1], 0][groups[starts[-2] : starts[-1]] == rules.group[ROOT]] = (
-        1  # the first symbol
-    )
+    whole = slice(starts[-2], starts[-1])  # the cell of all words: only ROOT, the first of its category
+    left.allowed[whole, 0][groups[whole] == rules.group[ROOT]] = 1
     of_rules = rules.couples, rules.couple_starts, rules.couple_parents
     allow(Sets(*of_rules, sets.left, sets.right, sets.over, sets.only), np.zeros(n, np.int32), left, None)
     return left
@@ -134,7 +133,6 @@ def allow_only(grammar: Sets, left: Kept, work: None, i: int, j: int, n: int) ->
 def allow_both(grammar: Sets, left: Kept, work: None, i: int, k: int, j: int, n: int) -> None:  # noqa: ARG001
     """Allow the children of binary rules over a split point."""
     kept, starts, groups, allowed = left.kept, left.starts, left.groups, left.allowed
-
     cell, first, second, ways = cell_number(i, j, n), cell_number(i, k, n), cell_number(k, j, n), 0
     for one in range(starts[first], starts[first + 1]):
         for two in range(starts[second], starts[second + 1]):

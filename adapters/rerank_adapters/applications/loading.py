@@ -60,11 +60,11 @@ def load(
     known = (*KINDS, *OF_APPLICATIONS)
     if kind is not None and kind not in known:
         raise ConfigError(f"kind is {kind!r}{suggestion(kind, known)}")
-    found = kind or _kind_of(name_or_file)
-    if found not in OF_APPLICATIONS:
+    own_kind = kind or _kind_of(name_or_file)
+    if own_kind not in OF_APPLICATIONS:
         return loading.load(name_or_file, kind, language=language, text=text, **options)
     given = options | ({} if text is None else {"text": text})
-    return (_measure if found == "measure" else _classifier)(
+    return (_measure if own_kind == "measure" else _classifier)(
         name_or_file, given | ({"language": language} if language else {})
     )
 
@@ -87,8 +87,7 @@ def load_all(specs: object, kind: str | None = None, *, language: str = "", text
 def _kind_of(spec: object) -> str | None:
     """Of which kind of an application something is; None for a plugin, or whatever else."""
     if not isinstance(spec, str | Path | Mapping):
-        module = type(spec).__module__.rpartition(".")[2]
-        return {"measure": "measure", "sentence_classifier": "classifier"}.get(module)
+        return getattr(spec, "loaded_as", None)  # so that the applications need not be imported to ask
     name, path = _name(spec), _file(spec)
     if path is not None:
         return _kind_of_file(path)

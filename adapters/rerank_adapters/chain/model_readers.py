@@ -62,7 +62,7 @@ def _advice(path: Path) -> str:
 
 
 def _kind_of_archive(path: Path) -> str | None:
-    """The kind in the header of an archive of arrays, as the dependency parser's models are."""
+    """The kind in the header of an archive of arrays, as earlier versions wrote the dependency parser's models."""
     if not zipfile.is_zipfile(path):
         return None
     try:

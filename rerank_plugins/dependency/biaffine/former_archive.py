@@ -17,6 +17,7 @@ import numpy as np
 from rerank_plugins.core.checksummed_files import ZIP, DamagedFileError, checked
 from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.core.paths import begins_with
 from rerank_plugins.kit.files.model_file import Arrays
 
 CHECKED, FORMER = 2, 1  # versions
@@ -26,11 +27,7 @@ logger = logging.getLogger(__name__)
 
 def is_archive(path: Path) -> bool:
     """Whether a file begins as a zip archive does."""
-    try:
-        with open(path, "rb") as stream:
-            return stream.read(len(ZIP)) == ZIP
-    except OSError:
-        return False
+    return begins_with(path, ZIP)
 
 
 def read_archive(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
@@ -49,11 +46,11 @@ def read_archive(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
         with np.load(io.BytesIO(content.data), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         settings = dict(read_json(arrays.pop("header").tobytes()))
-        found, version = settings.pop("kind"), settings.pop("version")
+        its_kind, version = settings.pop("kind"), settings.pop("version")
     except DAMAGED:
         raise ModelError(f"{path}: not a model of a biaffine parser, or cut short") from None
-    if found != kind or version not in (CHECKED, FORMER):
-        raise ModelError(f"{path}: {found}, version {version}; wanted {kind}, version {CHECKED}")
+    if its_kind != kind or version not in (CHECKED, FORMER):
+        raise ModelError(f"{path}: {its_kind}, version {version}; wanted {kind}, version {CHECKED}")
     if has_checksums != (version == CHECKED):
         raise ModelError(f"{path}: damaged, cut short, or added to: its end is not that of its checksums")
     if version == FORMER:

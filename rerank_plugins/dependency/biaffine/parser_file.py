@@ -125,16 +125,16 @@ def _params(arrays: Mapping[str, NDArray[Any]], network: str) -> Params:
 
 def _check_shapes(model: BiaffineModel) -> None:
     """Raise ValueError where arrays do not fit each other or the lists: products and rows would be out of range."""
-    found: dict[str, tuple[int, ...]] = {"vectors": model.vectors.shape}
+    own: dict[str, tuple[int, ...]] = {"vectors": model.vectors.shape}
     wanted: dict[str, tuple[int, ...]] = {"vectors": (len(model.forms), model.vectors.shape[1])}
     for number, params in enumerate((model.params, *model.others)):
         sizes = Sizes(
             piece=params["pieces"].shape[1], vector=model.vectors.shape[1], lstm=len(params["lstm1.forward.u"]),
             arc=len(params["root.arc"]), label=len(params["root.label"]),
         )  # fmt: skip
-        own = shapes(sizes, len(model.pieces), len(model.tags), len(model.relations))
-        wanted |= {f"{_network(number)}/{name}": shape for name, shape in own.items()}
-        found |= {f"{_network(number)}/{name}": value.shape for name, value in params.items()}
-    for name in sorted(wanted.keys() | found.keys()):
-        if wanted.get(name) != found.get(name):
-            raise ValueError(f"{name} has the shape {found.get(name)}, wanted {wanted.get(name)}")
+        of_network = shapes(sizes, len(model.pieces), len(model.tags), len(model.relations))
+        wanted |= {f"{_network(number)}/{name}": shape for name, shape in of_network.items()}
+        own |= {f"{_network(number)}/{name}": value.shape for name, value in params.items()}
+    for name in sorted(wanted.keys() | own.keys()):
+        if wanted.get(name) != own.get(name):
+            raise ValueError(f"{name} has the shape {own.get(name)}, wanted {wanted.get(name)}")

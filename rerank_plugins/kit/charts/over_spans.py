@@ -27,14 +27,6 @@ OfSplit = Callable[[Grammar, Chart, Work, int, int, int, int], None]  # of words
 Recursion = Callable[[Grammar, IntArray, Chart, Work], None]
 
 
-def compiled_for(
-    met: OfSplit[Grammar, Chart, Work], fill: Recursion[Grammar, Chart, Work]
-) -> Recursion[Grammar, Chart, Work]:
-    """Return the kernel, whose machine code is kept with the package of its parts, so that their edits are noticed."""
-    fill.__module__, fill.__qualname__ = met.__module__, fill.__name__
-    return filling_kernel(fill)
-
-
 def inside_over_spans(
     opened: Opened[Grammar, Chart, Work],
     emitted: OfWord[Grammar, Chart, Work],
@@ -46,20 +38,7 @@ def inside_over_spans(
     For each span, `opened` says whether its cell is to be filled. If so, `emitted` adds the emissions of a single word,
     `met` the rules over each split point, and `closed` ends the cell, with its unary rules. All are parts.
     """
-
-    def fill_inside(grammar: Grammar, words: IntArray, chart: Chart, work: Work) -> None:
-        n = len(words)
-        for width in range(1, n + 1):
-            for i in range(n - width + 1):
-                j = i + width
-                if opened(grammar, chart, work, i, j, n):
-                    if width == 1:
-                        emitted(grammar, chart, work, i, words[i])
-                    for k in range(i + 1, j):
-                        met(grammar, chart, work, i, k, j, n)
-                    closed(grammar, chart, work, i, j, n)
-
-    return compiled_for(met, fill_inside)
+    return _over_spans("fill_inside", opened, emitted, met, closed, narrow_first=True)
 
 
 def outside_over_spans(
@@ -74,10 +53,24 @@ def outside_over_spans(
     and says whether there is more to do; `emitted` reads the emissions of a single word, `met` hands down to the cells
     on both sides of each split point, and `closed` ends the cell. All are parts.
     """
+    return _over_spans("fill_outside", opened, emitted, met, closed, narrow_first=False)
 
-    def fill_outside(grammar: Grammar, words: IntArray, chart: Chart, work: Work) -> None:
+
+def _over_spans(
+    name: str,
+    opened: Opened[Grammar, Chart, Work],
+    emitted: OfWord[Grammar, Chart, Work],
+    met: OfSplit[Grammar, Chart, Work],
+    closed: OfSpan[Grammar, Chart, Work],
+    *,
+    narrow_first: bool,
+) -> Recursion[Grammar, Chart, Work]:
+    """Return the kernel of that name, whose machine code is kept with its parts, so that their edits are noticed."""
+
+    def fill(grammar: Grammar, words: IntArray, chart: Chart, work: Work) -> None:
         n = len(words)
-        for width in range(n, 0, -1):
+        for step in range(1, n + 1):
+            width = step if narrow_first else n + 1 - step
             for i in range(n - width + 1):
                 j = i + width
                 if opened(grammar, chart, work, i, j, n):
@@ -87,4 +80,5 @@ def outside_over_spans(
                         met(grammar, chart, work, i, k, j, n)
                     closed(grammar, chart, work, i, j, n)
 
-    return compiled_for(met, fill_outside)
+    fill.__module__, fill.__name__, fill.__qualname__ = met.__module__, name, name
+    return filling_kernel(fill)

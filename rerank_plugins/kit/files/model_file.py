@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from rerank_plugins.core.checksummed_files import DamagedFileError, add_checksums, checked_file, unfinished
 from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.core.paths import begins_with
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.languages import ENGLISH, FOLDER
 
@@ -99,11 +100,7 @@ def _size(content: Bytes) -> int:
 
 def is_model_file(path: Path) -> bool:
     """Whether the file begins with the magic number of `write_model`."""
-    try:
-        with open(path, "rb") as stream:
-            return stream.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False
+    return begins_with(path, MAGIC)
 
 
 def model_kind(path: Path) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from rerank_adapters.api.pipeline_parameters import job_of
 from rerank_adapters.applications.acceptability.classifiers import (
@@ -63,6 +63,8 @@ class SentenceClassifier:
     it snows        True    0.5
     snow           False   -0.5
     """
+
+    loaded_as: ClassVar[str] = "classifier"
 
     features: Any = ()
     kind: Literal["threshold", "logistic"] = "threshold"

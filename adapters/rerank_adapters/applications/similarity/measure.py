@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class PairScorer(ABC):
     """The data of measures, as the options of `rerank similarity apply` name them; equal data are loaded once."""
+
+    loaded_as: ClassVar[str] = "measure"
 
     vectors: str | Path | None = None
     esa: str | Path | None = None
