@@ -209,6 +209,7 @@ REFERENCES = {
     "fairseq": "T-0\tso it is\nH-0\t-0.5\tso is it\nT-1\toh no\nH-1\t-0.5\toh no\n",
     "stm": STM,
     "ctm": CTM,
+    "sgm": '<refset>\n<doc docid="a" sysid="x">\n<seg id="1">so it is</seg>\n<seg id="2">oh &amp; no</seg>\n</doc></refset>\n',
 }
 SUITE = json.dumps(
     {

@@ -210,6 +210,7 @@ CASES = {
         "sockeye": ["sockeye.jsonl"],
         "ctranslate2": ["ctranslate2.jsonl"],
         "transformers": ["transformers.jsonl", "transformers_pipeline.jsonl"],
+        "completions": ["completions.jsonl"],
         "rows": ["rows.csv", "rows.tsv", "rows.jsonl"],
         "kaldi": ["kaldi.text"],
         "srilm": ["srilm.nbest", "srilm1.nbest", "srilm2.nbest"],

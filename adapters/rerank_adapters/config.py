@@ -35,13 +35,13 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-FORM = re.compile(r"auto|lines|lines-from-1|kaldi|trn|icefall|stm|ctm|json(,(id_)?key=[^,]+)*")
+REFERENCE_FORMS = ("auto", "lines", "lines-from-1", "kaldi", "trn", "json", "icefall", "fairseq", "stm", "ctm", "sgm")
+KEYS_OF_JSON = re.compile(r"json(,(id_)?key=[^,]+)+")
 
 
 def _form(text: str) -> str:
-    if not FORM.fullmatch(text):
-        forms = "auto, lines, lines-from-1, kaldi, trn, icefall, stm, ctm, or json, perhaps with ,key=KEY,id_key=KEY"
-        raise ValueError(f"wanted {forms}")
+    if text not in REFERENCE_FORMS and not KEYS_OF_JSON.fullmatch(text):
+        raise ValueError(f"wanted {', '.join(REFERENCE_FORMS)}, or json,key=KEY,id_key=KEY")
     return text
 
 
@@ -140,6 +140,12 @@ class Config(Strict):
         return resolve(path, self.base)
 
 
+def _what_else(path: Path) -> str:
+    """What to do with a file that does not look like a config by its name."""
+    lists = "a config was expected; n-best lists are named with --nbest or in a config"
+    return "" if path.suffix == ".toml" else f"; {lists}"
+
+
 def read_config(path: Path) -> Config:
     """Read and check a config file. Raises ConfigError with the file, the line, the key and what is wanted."""
     try:
@@ -152,7 +158,7 @@ def read_config(path: Path) -> Config:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8 text (byte {error.start})") from None
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+        raise ConfigError(f"{path}: not valid TOML: {error}{_what_else(path)}") from None
     try:
         config = Config.model_validate({**table, "base": path.parent})
     except ValidationError as error:

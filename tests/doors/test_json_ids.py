@@ -15,6 +15,7 @@ from tests.command_line import done, refused
 ONE = {  # a list with two hypotheses in each format, without an id
     "hyporadise": lambda a, b: {"hyps": [a, b]},
     "ctranslate2": lambda a, b: {"hypotheses": [a.split(), b.split()], "scores": [-1, -2]},
+    "completions": lambda a, b: {"choices": [{"message": {"content": a}}, {"message": {"content": b}}]},
     "sockeye": lambda a, b: {"sentence_id": 1, "translation": a, "translations": [a, b], "scores": [[1], [2]]},
     "transformers": lambda a, b: {"sequences": [a, b], "sequences_scores": [-1, -2]},
     "whisper": lambda a, b: {"hypotheses": [{"text": a, "avg_logprob": -1}, {"text": b, "avg_logprob": -2}]},

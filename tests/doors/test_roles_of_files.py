@@ -40,6 +40,7 @@ OUTPUTS = {  # files with hypotheses alone
     "instructions": records(lambda id_, ref, hyp: {"id": id_, "input": "Correct this.", "output": hyp}),
     "sockeye": records(lambda id_, ref, hyp: {"id": id_, "translation": hyp, "translations": [hyp, ref]}),
     "ctranslate2": records(lambda id_, ref, hyp: {"id": id_, "hypotheses": [hyp.split(), ref.split()]}),
+    "completions": records(lambda id_, ref, hyp: {"custom_id": id_, "choices": [{"text": hyp}, {"text": ref}]}),
     "transformers": records(lambda id_, ref, hyp: {"id": id_, "sequences": [hyp, ref]}),
     "whisper": records(lambda id_, ref, hyp: {"id": id_, "text": f" {hyp}", "segments": [{"avg_logprob": -1}]}),
     "alternatives": records(lambda id_, ref, hyp: {"id": id_, "alternatives": [{"transcript": hyp}]}),

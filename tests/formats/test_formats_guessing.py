@@ -28,6 +28,7 @@ SHOWN = {
     "plain.txt": "plain",
     "sockeye.jsonl": "sockeye",
     "ctranslate2.jsonl": "ctranslate2",
+    "completions.jsonl": "completions",
     "transformers.jsonl": "transformers",
     "transformers_pipeline.jsonl": "transformers",
     "rows.csv": "rows",

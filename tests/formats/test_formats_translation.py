@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rerank_adapters.formats.completions import CompletionsFormat
 from rerank_adapters.formats.plain import PlainFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_adapters.formats.translation_json import Ctranslate2Format, SockeyeFormat, TransformersFormat
@@ -20,6 +21,7 @@ FILES = {
     "ctranslate2.jsonl": Ctranslate2Format(),
     "transformers.jsonl": TransformersFormat(),
     "transformers_pipeline.jsonl": TransformersFormat(),
+    "completions.jsonl": CompletionsFormat(),
 }
 
 
@@ -127,9 +129,45 @@ def test_transformers():
     assert [n.texts for n in read(TransformersFormat(), json.dumps(nested, indent=1))] == [["a"], ["b"]]
 
 
+def test_completions():
+    chat, text, batch, vllm = lists("completions.jsonl")
+    assert (chat.segment_id, chat.texts, chat.feature_names) == ("0", ["the old mill", "an old mill"], ("logprob",))
+    assert [(h.score, h.features) for h in chat] == [(-0.75, (-0.75,)), (-1.5, (-1.5,))]
+    assert (text.segment_id, text.texts, text[0].score) == ("1", ["nobody came"], -1.5)
+    assert (batch.segment_id, batch.texts) == ("news-3", ["it rains", ""])  # the second text was refused
+    assert (vllm.segment_id, vllm.texts, vllm[0].score) == ("7", ["it is raining"], -2.5)
+    requests = read(CompletionsFormat(id_key="id"), (GOLDEN / "completions.jsonl").read_text().split("\n", 1)[0])
+    assert requests[0].segment_id == "chatcmpl-1"
+    (own,) = read(CompletionsFormat(), '{"id": "utt-7", "choices": [{"text": "a"}]}')
+    assert (own.segment_id, own[0].score, own.feature_names) == ("utt-7", None, ())
+
+
+def test_completions_of_several_requests_in_a_document():
+    gemini = [{"candidates": [{"content": {"parts": [{"text": "a"}, {"text": "b"}]}, "avgLogprobs": -0.5}]}] * 2
+    first, second = read(CompletionsFormat(), json.dumps(gemini, indent=1))
+    assert (first.texts, first[0].score, first.feature_names) == (["ab"], -0.5, ("avg_logprob",))
+    assert second.segment_id == "1"
+
+
+def test_completions_rescored():
+    *_, batch, _ = lists("completions.jsonl")
+    (line,) = CompletionsFormat().write(batch, Rescored((), np.zeros((2, 0)), np.array([0.0, 1.0]), [1, 0]))
+    choices = json.loads(line)["response"]["body"]["choices"]
+    assert [choice["index"] for choice in choices] == [1, 0]
+    (again,) = read(CompletionsFormat(), line)
+    assert (again.segment_id, again.texts, again[0].score) == ("news-3", ["", "it rains"], 1.0)
+
+
 @pytest.mark.parametrize(
     ("format", "text", "said"),
     [
+        (CompletionsFormat(), "{}", r"x:1: expected choices, outputs, candidates with an object for each text"),
+        (CompletionsFormat(), '{"choices": [{"text": 1}]}', r"expected a text for each object"),
+        (
+            CompletionsFormat(),
+            '{"custom_id": "a", "response": {"status_code": 429, "body": {"error": {"message": "rate\\nlimit"}}}}',
+            r"for each text; the request failed: rate limit",
+        ),
         (SockeyeFormat(), "{}", r'x:1: expected an object with "translations" or "translation"'),
         (SockeyeFormat(), '{"translation": "a", "score": -Infinity}', r'"scores" must have a finite number'),
         (Ctranslate2Format(), '{"hypotheses": [[1]]}', r"expected tokens or a text for each hypothesis"),

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from rerank_adapters.commands.options import REFERENCE_FORMS as OPTION_FORMS
+from rerank_adapters.config import REFERENCE_FORMS as CONFIG_FORMS
 from rerank_adapters.formats.nist.markup import shown
 from rerank_adapters.formats.outputs import output_lines, read_segments
-from rerank_adapters.formats.references import read_references, settled
+from rerank_adapters.formats.references import FORMS, read_references, settled
 from rerank_plugins.core.errors import ConfigError, FormatError
 
 
@@ -239,3 +241,7 @@ def test_output_forms(tmp_path):
         (tmp_path / "bad").write_text(text)
         with pytest.raises(FormatError, match=said):
             read_segments(tmp_path / "bad")
+
+
+def test_commands_and_configs_know_every_form():
+    assert OPTION_FORMS == CONFIG_FORMS == FORMS

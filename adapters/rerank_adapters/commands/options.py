@@ -39,6 +39,7 @@ class Form(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
+REFERENCE_FORMS = ("auto", "lines", "lines-from-1", "kaldi", "trn", "json", "icefall", "fairseq", "stm", "ctm", "sgm")
 PLUGIN_HELP = "NAME or NAME,option=value,… (see `rerank plugins`)"
 config_option = click.option(
     "-c", "--config", type=Path, metavar="FILE",
@@ -64,11 +65,11 @@ tuner_option = click.option(
 )  # fmt: skip
 reference_form_option = click.option(
     "--reference-form", default="auto", show_default=True, metavar="FORM",
-    type=Form(["auto", "lines", "lines-from-1", "kaldi", "trn", "json", "icefall", "fairseq", "stm", "ctm"]),
+    type=Form(REFERENCE_FORMS),
     help="How the references name their segments: lines (numbered from 0), lines-from-1, kaldi (an id in front), trn"
-    " (an id at the end), json (or json,key=KEY,id_key=KEY; id_key=none numbers the lines), icefall, fairseq, stm or"
-    " ctm. With auto, lines are counted if the ids of the segments are numbers; otherwise the form is the one that has"
-    " all ids.",
+    " (an id at the end), json (or json,key=KEY,id_key=KEY; id_key=none numbers the lines), icefall, fairseq, stm, ctm,"
+    " or sgm (NIST's SGML and WMT's XML). With auto, lines are counted if the ids of the segments are numbers;"
+    " otherwise the form is the one that has all ids.",
 )  # fmt: skip
 unpaired_option = click.option(
     "--unpaired", type=click.Choice(["empty", "leave-out", "error"]), default="empty", show_default=True,
@@ -76,7 +77,7 @@ unpaired_option = click.option(
     " tuning leaves them out (empty); or they are left out, as are those without a reference; or they are an error.",
 )  # fmt: skip
 system_form_option = click.option(
-    "--system-form", type=Form(["auto", "lines", "kaldi", "trn", "json", "icefall", "ctm"]),
+    "--system-form", type=Form(["auto", "lines", "kaldi", "trn", "json", "icefall", "ctm", "sgm"]),
     help="The form of the SYSTEMs, where it is not what their lines show; json,key=KEY names the key of the outputs.",
 )  # fmt: skip
 source_option = click.option(

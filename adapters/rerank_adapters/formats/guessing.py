@@ -286,6 +286,12 @@ def _two_rows(filled: Sequence[str]) -> bool:
 def _json_keys(has: Callable[[str], bool], nested: bool) -> Guess | None:
     if has("hyps") or (has("input") and has("output")):
         return Guess("hyporadise", "JSON lines of HyPoradise")
+    if (
+        (has("choices") and (has("message") or has("text")))
+        or (has("candidates") and has("parts"))
+        or (has("outputs") and (has("cumulative_logprob") or has("token_ids")))
+    ):
+        return Guess("completions", "the responses of a language model")
     if has("NBest") or (has("alternatives") and (has("transcript") or has("text"))):
         return Guess("alternatives", "the alternatives of a speech service or of Vosk")
     if has("avg_logprob") or has("no_speech_prob"):

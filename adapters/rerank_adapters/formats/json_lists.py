@@ -93,6 +93,10 @@ class JsonFormat(NBestFormat):
     def compose(self, texts: Sequence[str]) -> dict[str, Any]:
         """A record with these hypotheses and nothing else."""
 
+    def own_id(self, record: Any, keys: JsonKeys) -> str:
+        """The id that a record, or the part of one, has under these keys; "" where it has none."""
+        return keys.id_of(record)
+
     def read_folder(self, folder: str) -> Iterator[NBestList]:
         """Yield the lists of the .json and .jsonl files of a folder, in the order of their names."""
         for path in files_in(folder, (".json", ".jsonl")):
@@ -181,9 +185,9 @@ class JsonFormat(NBestFormat):
         """The lists of a record with their ids. Raises KeysError where `id_key` names a key that holds none."""
         keys = JsonKeys(id_key=self.id_key)
         parts = list(self.lists(record))
-        whole = keys.id_of(record)
+        whole = self.own_id(record, keys)
         for number, parsed in enumerate(parts, 1):
-            own = keys.id_of(parsed.record) if parsed.record is not record else ""
+            own = self.own_id(parsed.record, keys) if parsed.record is not record else ""
             outer = f"{whole}-{number}" if whole and len(parts) > 1 else whole
             known = "" if self.id_key else parsed.id
             parsed.id = keys.checked_id(known or own or outer, record)

@@ -17,6 +17,7 @@ FORMATS = {  # name -> the module in this package and the class
     "sockeye": "translation_json:SockeyeFormat",
     "ctranslate2": "translation_json:Ctranslate2Format",
     "transformers": "translation_json:TransformersFormat",
+    "completions": "completions:CompletionsFormat",
     "rows": "rows:RowsFormat",
     "kaldi": "kaldi:KaldiFormat",
     "srilm": "srilm:SrilmFormat",

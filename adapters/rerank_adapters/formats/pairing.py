@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from rerank_adapters.formats.markup import check_same_places
 from rerank_adapters.formats.references import NUMBERED, References
 from rerank_adapters.formats.segment_ids import ids_of_lines, order_of_ids, some_of
 from rerank_adapters.runtime.progress import counted
@@ -194,6 +195,8 @@ def _outputs_by_id(
     if system.form not in NUMBERED:
         own = system.ids_beside(ids)
         return dict(zip(own, system.as_outputs(own), strict=True))
+    if system.places and references.places:
+        check_same_places(system.places, references.places, system.names[0], references.names[0])
     wanted = order_of_ids(references.ids_beside(ids))
     if lists and pair(wanted, lists).shared != pair(lists, wanted).shared:
         raise FormatError(

@@ -9,11 +9,12 @@ A file has one of these forms:
     json    JSON lines with a transcript, as HyPoradise's own lists have it; by id, or by number where it has none
     icefall, fairseq  see reference_forms.py
     stm, ctm   with times, see nist/timed.py
+    sgm     NIST's SGML or WMT's XML, see markup.py; its segments are numbered as lines are
 
-`auto` means one of the last five where the file shows it (JSON lines with a transcript, `utterance:<TAB>ref=`, the
-names *.trn, *.stm and *.ctm), then `lines` where the ids of all segments are numbers. Otherwise it means the form with
-ids in which the file has the id of every segment. Files without lists have ids where they share them, and lines that
-may have ids are no text without being called `lines`: see reference_forms.py.
+`auto` means one of the forms after `trn` where the file shows it (JSON lines with a transcript, tags,
+`utterance:<TAB>ref=`, the names *.stm and *.ctm), or the name *.trn, then `lines` where the ids of all segments are
+numbers. Otherwise it means the form with ids in which the file has the id of every segment. Files without lists have
+ids where they share them, and lines that may have ids are no text without being called `lines`: see reference_forms.py.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING
 
 from rerank_adapters.formats.guessing import unmistakable
 from rerank_adapters.formats.json_transcripts import json_texts, one_sided, shows_objects
+from rerank_adapters.formats.markup import MarkupRole, Place, without_markup
 from rerank_adapters.formats.nist.markup import hypothesis_text, reference_text
 from rerank_adapters.formats.record_keys import JsonKeys, Role
 from rerank_adapters.formats.reference_forms import (
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 ReferenceForm = str  # one of FORMS; `json` perhaps with the keys of its records, as in `json,key=ref,id_key=uid`
 NUMBERED = ("lines", "lines-from-1")  # forms in which the number of a line is its id
-FORMS = ("auto", *NUMBERED, "kaldi", "trn", "json", "icefall", "fairseq", "stm", "ctm")
+FORMS = ("auto", *NUMBERED, "kaldi", "trn", "json", "icefall", "fairseq", "stm", "ctm", "sgm")
 
 
 def named_form(text: str) -> tuple[str, JsonKeys]:
@@ -102,7 +104,7 @@ class References:
     """`lines[i]` has line i of each of the files `names`; `form` says how lines are matched with segments.
 
     Files whose form names each segment have `texts`, by id, and `lines` without ids. Files with times (STM, CTM) are
-    `timed` instead, and have no `lines`.
+    `timed` instead, and have no `lines`. `places` are the documents and numbers of lines that were read from markup.
     """
 
     lines: tuple[tuple[str, ...], ...]
@@ -111,6 +113,7 @@ class References:
     texts: tuple[Mapping[str, str], ...] = ()
     role: Role = "reference"
     timed: tuple[TimedTranscripts, ...] = ()
+    places: tuple[Place, ...] = ()
 
     @classmethod
     def outputs(cls, form: ReferenceForm, name: str, texts: Mapping[str, str]) -> References:
@@ -312,21 +315,32 @@ class References:
         return texts
 
 
-def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -> References:
-    """Read one reference per segment from each file.
+def read_references(
+    paths: Sequence[str | Path], form: ReferenceForm = "auto", role: MarkupRole = "reference"
+) -> References:
+    """Read one reference per segment from each file; of files with markup, all references, or the texts of `role`.
 
     Raises FormatError for files with different numbers of lines, with both numbers, and where no file is named, and
     ConfigError for another form.
     """
     if not paths:
         raise FormatError("no reference file was named, expected at least one")
-    return references_of([read_lines(path) for path in paths], [display_name(path) for path in paths], form)
+    return references_of([read_lines(path) for path in paths], [display_name(path) for path in paths], form, role)
 
 
-def references_of(files: Sequence[Sequence[str]], names: Sequence[str], form: ReferenceForm = "auto") -> References:
+def references_of(
+    files: Sequence[Sequence[str]],
+    names: Sequence[str],
+    form: ReferenceForm = "auto",
+    role: MarkupRole = "reference",
+) -> References:
     """The same of the lines of files with these names."""
     form, keys = named_form(form)
-    columns = list(files)
+    columns: Sequence[Sequence[str]] = files
+    places: Sequence[Place] = ()
+    if form in ("auto", "sgm", *NUMBERED):
+        columns, names, places = without_markup(files, names, role, form == "sgm")
+        form = "lines" if places and form not in NUMBERED else form
     shown = shown_form(names[0], columns[0]) if form == "auto" else form
     texts: tuple[Mapping[str, str], ...] = ()
     if shown in TIMED:
@@ -353,7 +367,7 @@ def references_of(files: Sequence[Sequence[str]], names: Sequence[str], form: Re
         if len(column) != len(columns[0]):
             message = f"{len(column)} lines, but {names[0]} has {len(columns[0])}: expected as many"
             raise FormatError(message, path=name)
-    return References(tuple(zip(*columns, strict=True)), tuple(names), form, texts)
+    return References(tuple(zip(*columns, strict=True)), tuple(names), form, texts, places=tuple(places))
 
 
 def _check_text(lines: Sequence[str], name: str, form: ReferenceForm) -> None:

@@ -22,7 +22,8 @@ class Sources:
     @classmethod
     def read(cls, path: str | Path, reference_form: ReferenceForm = "auto") -> Sources:
         """Read the sentences; their lines count from 1 where those of the references do. Raises FormatError."""
-        return cls(read_references([path], reference_form if reference_form == "lines-from-1" else "auto"))
+        form = reference_form if reference_form == "lines-from-1" else "auto"
+        return cls(read_references([path], form, "source"))
 
     @property
     def numbers(self) -> list[str]:

@@ -35,7 +35,7 @@ def read_outputs(path: str | Path, form: ReferenceForm = "auto") -> References:
         return _first_hypotheses(stream_file(path, format_of(guess_folder(str(path)))), name, "lists")
     lines = read_lines(path)
     if named not in ("auto", "json", *BOTH):
-        return references_of([lines], [name], form)
+        return references_of([lines], [name], form, "output")
     shown = BOTH[named] if named in BOTH else unmistakable(lines, name)
     records = named == "json" or (named == "auto" and shows_objects(lines))
     if shown is not None and not keys.key:
@@ -47,7 +47,7 @@ def read_outputs(path: str | Path, form: ReferenceForm = "auto") -> References:
                 raise
     if records:
         return References.outputs("json", name, json_texts(lines, name, "output", keys))
-    return references_of([lines], [name], form)
+    return references_of([lines], [name], form, "output")
 
 
 def _has_outputs(lines: Sequence[str]) -> bool:
