@@ -157,6 +157,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=getattr(Shape, name))
     parser.add_argument("--tokens", type=int, default=4096, help="source and target pieces of a batch")
     parser.add_argument("--rate", type=float, default=2e-3, help="highest learning rate")
+    parser.add_argument("--smoothing", type=float, default=0.1, help="of labels, over all pieces; 0: none")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--every", type=int, default=500, help="steps between checkpoints")
     parser.add_argument("--device", default="cpu")
@@ -177,7 +178,7 @@ def main() -> None:
     )
     sources, targets = (encoded(pieces, texts) for texts in zip(*pairs, strict=True))
     print(f"{len(pairs):,} pairs, {sum(map(len, targets)):,} target pieces", flush=True)
-    names = ("steps", "rate", "tokens", "seed", "every", "device", "bfloat16")
+    names = ("steps", "rate", "tokens", "smoothing", "seed", "every", "device", "bfloat16")
     train(
         options.folder,
         list(zip(sources, targets, strict=True)),
