@@ -318,6 +318,7 @@ def texts() -> Iterable[Target]:
     yield text("moses weights", "TM0= 0.2 0.1\nLM0= 0.5\nwt_a~b 0.01\n", read_weights, "weights")
     for form, content in REFERENCES.items():
         yield text(f"references {form}", content, reader_of_references(form))
+    yield text("references json table", 'id,reference\n1,"so, it is"\n2,then\n', reader_of_references("auto"))
     yield text("references auto stm", STM, reader_of_references("auto"), "refs.stm")
     for name, content in OUTPUTS.items():
         yield text(f"outputs {name}", content, lambda path: read_outputs(path).for_segments(["utt-1", "utt-2"]))

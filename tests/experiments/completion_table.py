@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -146,8 +147,12 @@ def print_table(job: Job, data: Data, answer: np.ndarray, totals: dict[str, Floa
         difference = 100 * (first.mean() - second.mean())
         return f"{difference:+.1f} points ({test.first_only} against {test.second_only}, p = {test.p_value:.2g})"
 
+    print()
+    for smoothing, order in product(SMOOTHING, orders):
+        first, second = (f"{kind}-{smoothing} {order}" for kind in ("Lab", "Unlab"))
+        print(f"{first} against {second}: {compare(right[first], right[second])}")
     labelled, ngram = best("Lab"), best("Ngm")
-    print(f"\n{labelled} against {ngram}: {compare(right[labelled], right[ngram])}")
+    print(f"{labelled} against {ngram}: {compare(right[labelled], right[ngram])}")
     middle, high = (max(order for order in orders if order <= most) for most in (max(4, min(orders)), max(orders)))
     fixed = f"Lab-SB {middle}", f"Unlab-KN {middle}", f"Ngm-KN {high}"
     similar = tuple(name for name in totals if name.startswith("RI"))

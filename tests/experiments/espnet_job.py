@@ -3,7 +3,8 @@
 LISTS is a folder with archives of n-best folders (dev_other.tar.xz, test_clean.tar.xz) and books_read.tsv, which names
 the books that the recordings read. TEXTS is a folder with novels.txt.xz and novels-more.txt.xz and the line ranges of
 their books (NAME.index.tsv). FOLDER gets the lists and references of half the speakers of dev_other (tune), of the other
-half (other) and of test_clean (clean), in lower case, and the text of all other books as a recogniser would write it.
+half (other) and of test_clean (clean), in lower case, and the text of all other books as a recogniser would write it:
+all sentences (text.gz), and every eighth for the models of trees, which parse it (some.gz).
 
 \b
     python -m tests.experiments.espnet_job LISTS TEXTS work/espnet-lists
@@ -17,6 +18,7 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TextIO
 
 import click
 
@@ -26,6 +28,8 @@ from rerank_adapters.formats.writing import open_lists
 from rerank_plugins.kit.files.text import open_text
 from tests.experiments.experiment import FOLDER, experiment, file_of, say
 from tests.experiments.spoken_text import as_spoken
+
+PARSED = 8  # every sentence of this number is parsed
 
 
 @experiment("espnet_job", __doc__)
@@ -47,12 +51,18 @@ def main(lists: Path, texts: Path, folder: Path) -> None:
         write_set(folder, name, some, references)
     write_set(folder, "clean", *in_lower_case(archives["test_clean"]))
     lines = 0
-    with gzip.open(folder / "text.gz", "wt", encoding="utf-8", compresslevel=1) as out:
+    with _writing(folder / "text.gz") as out, _writing(folder / "some.gz") as parsed:
         for name in ("novels", "novels-more"):
             for line in as_spoken(unread_lines(texts, name, read)):
                 out.write(line + "\n")
+                if lines % PARSED == 0:
+                    parsed.write(line + "\n")
                 lines += 1
     print(f"wrote {lines:,} sentences of unread books to {folder / 'text.gz'}")
+
+
+def _writing(path: Path) -> TextIO:
+    return gzip.open(path, "wt", encoding="utf-8", compresslevel=1)
 
 
 def books(path: Path) -> set[str]:

@@ -15,12 +15,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from rerank_adapters.formats.guessing import LINES
+from rerank_adapters.formats.record_keys import Role
 from rerank_plugins import FormatError
-
-MarkupRole = Literal["source", "reference", "output"]
 
 TAG = re.compile(r"<(/?)(srcset|refset|tstset|doc|src|ref|hyp|seg)\b([^>]*)>", re.IGNORECASE)
 SET = re.compile(r"\s*<(?:\?xml|!doctype|mteval|srcset|refset|tstset|dataset)\b", re.IGNORECASE)
@@ -28,7 +27,7 @@ DOCUMENT = re.compile(r"\s*<doc\b", re.IGNORECASE)
 SEGMENT = re.compile(r"\s*<seg\b", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"""(\w+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
 ENTITY = re.compile(r"&(?:#\d+|#x[\da-fA-F]+|amp|lt|gt|quot|apos);")
-ROLES: Mapping[str, MarkupRole] = {
+ROLES: Mapping[str, Role] = {
     "srcset": "source", "refset": "reference", "tstset": "output", "src": "source", "ref": "reference", "hyp": "output",
 }  # fmt: skip
 WRITERS = ("translator", "system", "sysid", "refid")  # attributes that name who wrote a text
@@ -49,7 +48,7 @@ def shows_markup(lines: Iterable[str]) -> bool:
     return bool(head) and bool(SET.match(head[0]) or (DOCUMENT.match(head[0]) and any(map(SEGMENT.search, head))))
 
 
-def marked_texts(lines: Sequence[str], path: str, role: MarkupRole) -> MarkedTexts:
+def marked_texts(lines: Sequence[str], path: str, role: Role) -> MarkedTexts:
     """The texts of that role, in the order of the file; white space is single.
 
     Raises FormatError, with the line, for a segment that is not closed, has no number or occurs twice, and where the
@@ -73,7 +72,7 @@ def marked_texts(lines: Sequence[str], path: str, role: MarkupRole) -> MarkedTex
 
 
 def without_markup(
-    files: Sequence[Sequence[str]], names: Sequence[str], role: MarkupRole, all_marked: bool
+    files: Sequence[Sequence[str]], names: Sequence[str], role: Role, all_marked: bool
 ) -> tuple[list[Sequence[str]], list[str], list[Place]]:
     """The texts of that role in files of which some may have markup, or all must, with a name for each writer.
 
@@ -122,13 +121,13 @@ class _Reader:
 
     text: str
     path: str
-    texts: dict[tuple[MarkupRole, str], dict[Place, str]] = field(default_factory=dict)
-    role: MarkupRole | None = None
+    texts: dict[tuple[Role, str], dict[Place, str]] = field(default_factory=dict)
+    role: Role | None = None
     writer: str = ""
     writer_of_set: str = ""
     document: str = ""
 
-    def read(self) -> dict[tuple[MarkupRole, str], dict[Place, str]]:
+    def read(self) -> dict[tuple[Role, str], dict[Place, str]]:
         """The texts of the whole file. Raises FormatError as `marked_texts` does."""
         tags = TAG.finditer(self.text)
         for tag in tags:

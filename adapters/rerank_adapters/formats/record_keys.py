@@ -6,9 +6,10 @@ The id is the value, a text or a whole number, of the first of `ID_KEYS` that a 
 the audio file, without folder and ending, under the first of `FILE_KEYS`: NeMo's `wav/utt-7.flac` is `utt-7`.
 Sockeye's `sentence_id` is none of them: it counts the sentences from 1, as others count lines from 0.
 
-A file is read as what it is given as. A reference is under one of `REFERENCE_KEYS`, the output of a system under one of
-`OUTPUT_KEYS`; `TEXT_KEYS` hold whichever of both the file was given as, where it has no key of that role. NeMo's
-manifests with `text` and `pred_text` are thus references by the first key and outputs by the second.
+A file is read as what it is given as. A source is under one of `SOURCE_KEYS`, a reference under one of
+`REFERENCE_KEYS`, the output of a system under one of `OUTPUT_KEYS`; `TEXT_KEYS` hold whichever the file was given as,
+where it has no key of that role. NeMo's manifests with `text` and `pred_text` are thus references by the first key and
+outputs by the second.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 from rerank_adapters.formats.line_lists import stem
 from rerank_plugins import ConfigError
 
-Role = Literal["reference", "output"]
+Role = Literal["source", "reference", "output"]
 
 ID_KEYS = (
     "id", "utt_id", "utterance_id", "uttid", "utt", "key", "segment_id", "seg_id", "sent_id", "audio_id", "sample_id",
@@ -39,7 +40,10 @@ OUTPUT_KEYS = (
 TEXT_KEYS = (
     "text", "txt", "transcript", "transcription", "sentence", "raw_text", "normalized_text", "output", "translation",
 )  # fmt: skip
-OF_ROLE: Mapping[Role, tuple[str, ...]] = {"reference": REFERENCE_KEYS, "output": OUTPUT_KEYS}
+SOURCE_KEYS = ("source", "src", "source_text", "src_text", "source_sentence", "input")
+OF_ROLE: Mapping[Role, tuple[str, ...]] = {
+    "source": SOURCE_KEYS, "reference": REFERENCE_KEYS, "output": OUTPUT_KEYS,
+}  # fmt: skip
 NO_IDS = "none"  # the `id_key` under which ids are not read
 
 
@@ -100,7 +104,7 @@ class JsonKeys(NamedTuple):
         for keys in (OF_ROLE[role], TEXT_KEYS):
             texts = {key: record[key] for key in keys if isinstance(record.get(key), str)}
             if len(set(texts.values())) > 1:
-                option = "--reference-form" if role == "reference" else "--system-form"
+                option = "--system-form" if role == "output" else "--reference-form"
                 some = " and ".join(f"{key!r}" for key in texts)
                 named = f"name the one that holds the {role}: {option} json,key={next(iter(texts))}"
                 raise KeysError(f"{some} hold different texts; {named}")

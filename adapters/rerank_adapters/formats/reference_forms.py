@@ -2,7 +2,7 @@
 
     icefall  `utterance:<TAB>ref=[words]`
     fairseq  `T-7<TAB>word word …` among the other lines of its output
-    json     an object a line with a transcript and perhaps an id: see json_transcripts.py
+    json     an object a line with a transcript and perhaps an id: see record_texts.py
 
 Lines may begin (Kaldi) or end (NIST's trn) with the id of an utterance. A line alone does not show whether its first
 word is an id. Files that belong together do, by three signs:
@@ -28,8 +28,8 @@ from typing import Literal, NamedTuple
 from rerank_adapters.formats.guessing import LINES
 from rerank_adapters.formats.icefall import LINE as ICEFALL
 from rerank_adapters.formats.icefall import words_of
-from rerank_adapters.formats.json_transcripts import shows_objects
 from rerank_adapters.formats.line_lists import COMPRESSED
+from rerank_adapters.formats.record_texts import shows_objects
 from rerank_plugins import FormatError
 
 IdForm = Literal["trn", "kaldi"]

@@ -6,7 +6,7 @@ A file has one of these forms:
     lines-from-1   the same where ids count from 1
     kaldi   `utterance-id word word …`, the form of Kaldi's `text` files
     trn     `word word … (utterance-id)`, the form that NIST's scoring tools read
-    json    JSON lines with a transcript, as HyPoradise's own lists have it; by id, or by number where it has none
+    json    JSON lines with a transcript, or a table with named columns; by id, or by number where it has none
     icefall, fairseq  see reference_forms.py
     stm, ctm   with times, see nist/timed.py
     sgm     NIST's SGML or WMT's XML, see markup.py; its segments are numbered as lines are
@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rerank_adapters.formats.guessing import unmistakable
-from rerank_adapters.formats.json_transcripts import json_texts, one_sided, shows_objects
-from rerank_adapters.formats.markup import MarkupRole, Place, without_markup
+from rerank_adapters.formats.markup import Place, without_markup
 from rerank_adapters.formats.nist.markup import hypothesis_text, reference_text
 from rerank_adapters.formats.record_keys import JsonKeys, Role
+from rerank_adapters.formats.record_texts import one_sided, record_texts, shows_objects, shows_table
 from rerank_adapters.formats.reference_forms import (
     ENOUGH,
     ID_FORMS,
@@ -315,9 +315,7 @@ class References:
         return texts
 
 
-def read_references(
-    paths: Sequence[str | Path], form: ReferenceForm = "auto", role: MarkupRole = "reference"
-) -> References:
+def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto", role: Role = "reference") -> References:
     """Read one reference per segment from each file; of files with markup, all references, or the texts of `role`.
 
     Raises FormatError for files with different numbers of lines, with both numbers, and where no file is named, and
@@ -332,7 +330,7 @@ def references_of(
     files: Sequence[Sequence[str]],
     names: Sequence[str],
     form: ReferenceForm = "auto",
-    role: MarkupRole = "reference",
+    role: Role = "reference",
 ) -> References:
     """The same of the lines of files with these names."""
     form, keys = named_form(form)
@@ -342,6 +340,8 @@ def references_of(
         columns, names, places = without_markup(files, names, role, form == "sgm")
         form = "lines" if places and form not in NUMBERED else form
     shown = shown_form(names[0], columns[0]) if form == "auto" else form
+    if shown is None and shows_table(columns[0], role):
+        shown = "json"
     texts: tuple[Mapping[str, str], ...] = ()
     if shown in TIMED:
         from rerank_adapters.formats.nist.timed import TimedTranscripts
@@ -356,7 +356,7 @@ def references_of(
         columns = [[f"{id_} {text}" for id_, text in texts.items()] for texts in read]
         form = "kaldi"
     elif shown == "json":
-        texts = tuple(json_texts(column, name, keys=keys) for column, name in zip(columns, names, strict=True))
+        texts = tuple(record_texts(column, name, role, keys) for column, name in zip(columns, names, strict=True))
         columns = [list(some.values()) for some in texts]
         form = "json"
     elif shown == "trn":
@@ -367,7 +367,7 @@ def references_of(
         if len(column) != len(columns[0]):
             message = f"{len(column)} lines, but {names[0]} has {len(columns[0])}: expected as many"
             raise FormatError(message, path=name)
-    return References(tuple(zip(*columns, strict=True)), tuple(names), form, texts, places=tuple(places))
+    return References(tuple(zip(*columns, strict=True)), tuple(names), form, texts, role, places=tuple(places))
 
 
 def _check_text(lines: Sequence[str], name: str, form: ReferenceForm) -> None:

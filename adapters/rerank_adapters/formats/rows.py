@@ -130,7 +130,7 @@ def _rows(lines: Iterable[str], path: str) -> Iterator[Row]:
     if first[1].lstrip().startswith("{"):
         yield from (_json_row(line, number, path) for number, line in chain([first], numbered) if line.strip())
     else:
-        yield from _delimited_rows(first[1], numbered, path)
+        yield from delimited_rows(first[1], numbered, path)
 
 
 def _json_row(line: str, number: int, path: str) -> Row:
@@ -145,7 +145,7 @@ def _json_row(line: str, number: int, path: str) -> Row:
     return Row(record, number, line)
 
 
-def _delimited_rows(header: str, numbered: Iterator[tuple[int, str]], path: str) -> Iterator[Row]:
+def delimited_rows(header: str, numbered: Iterator[tuple[int, str]], path: str) -> Iterator[Row]:
     """The rows after a line of names. Raises FormatError for a row of another width."""
     taken: list[tuple[int, str]] = []  # the lines of the row that is being read
 

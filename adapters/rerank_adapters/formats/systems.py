@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rerank_adapters.formats.guessing import Guess, format_of, guess_folder, unmistakable
-from rerank_adapters.formats.json_transcripts import json_texts, shows_objects
 from rerank_adapters.formats.reading import stream_file
+from rerank_adapters.formats.record_texts import record_texts, shows_records
 from rerank_adapters.formats.references import ReferenceForm, References, named_form, read_lines, references_of
 from rerank_plugins import FormatError, NBestList
 from rerank_plugins.kit.files.text import STANDARD, display_name
@@ -37,7 +37,7 @@ def read_outputs(path: str | Path, form: ReferenceForm = "auto") -> References:
     if named not in ("auto", "json", *BOTH):
         return references_of([lines], [name], form, "output")
     shown = BOTH[named] if named in BOTH else unmistakable(lines, name)
-    records = named == "json" or (named == "auto" and shows_objects(lines))
+    records = named == "json" or (named == "auto" and shows_records(lines, "output"))
     if shown is not None and not keys.key:
         try:
             lists = format_of(shown, keys.id_key).read((f"{line}\n" for line in lines), name)
@@ -46,14 +46,14 @@ def read_outputs(path: str | Path, form: ReferenceForm = "auto") -> References:
             if not records or not _has_outputs(lines):
                 raise
     if records:
-        return References.outputs("json", name, json_texts(lines, name, "output", keys))
+        return References.outputs("json", name, record_texts(lines, name, "output", keys))
     return references_of([lines], [name], form, "output")
 
 
 def _has_outputs(lines: Sequence[str]) -> bool:
     """Whether the first line is a record with an output."""
     try:
-        return bool(json_texts(lines[:1], "", "output"))
+        return bool(record_texts(lines[:1], "", "output"))
     except FormatError:
         return False
 

@@ -1,33 +1,42 @@
-"""Reads references, or the outputs of a system, from JSON: an object a line, or one document with an array of them.
+"""Reads sources, references or outputs of a system from records: JSON objects, or rows of a table with named columns.
 
     {"id": "utt-7", "ref": "so it is"}
     {"audio_filepath": "wav/utt-7.flac", "duration": 1.2, "text": "so it is", "pred_text": "so is it"}      NeMo
     [{"input": ["so is it", …], "output": "so it is"}, …]                                                    HyPoradise
 
-`record_keys.py` has the keys of ids and texts. A record without an id belongs to the segment whose id is its place in
-the file, from 0, as in n-best lists.
+    id,source,reference
+    7,so ist es,so it is                                                                                     CSV or TSV
+
+JSON has an object a line, or one document with an array of them. `record_keys.py` has the keys of ids and texts, which
+are the names of columns as well. A record without an id belongs to the segment whose id is its place in the file, from
+0, as in n-best lists. A file is a table if its first line names columns, a text of the role among them, and no id comes
+twice, as it does in n-best lists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rerank_adapters.formats.json_lists import json_records
-from rerank_adapters.formats.record_keys import JsonKeys, KeysError, Role
+from rerank_adapters.formats.record_keys import ID_KEYS, OF_ROLE, TEXT_KEYS, JsonKeys, KeysError, Role
+from rerank_adapters.formats.rows import SEPARATORS, delimited_rows
 from rerank_plugins import FormatError
 from rerank_plugins.core.json_and_toml import read_json
 
 USUAL = JsonKeys()
+NAME = re.compile(r"[\w.-]+")
 
 
-def json_texts(lines: Iterable[str], path: str, role: Role = "reference", keys: JsonKeys = USUAL) -> dict[str, str]:
+def record_texts(lines: Sequence[str], path: str, role: Role = "reference", keys: JsonKeys = USUAL) -> dict[str, str]:
     """The texts of that role by the ids of their segments, in the order of the file; white space is single.
 
     Raises FormatError for a record without such a text, and for an id that occurs twice.
     """
     texts: dict[str, str] = {}
-    for place, (record, line) in enumerate(_objects(lines, path)):
+    records = _rows(lines, path) if shows_table(lines, role, keys) else _objects(lines, path)
+    for place, (record, line) in enumerate(records):
         try:
             text = keys.text_of(record, role)
             id_ = keys.checked_id(keys.id_of(record), record) or str(place)
@@ -54,6 +63,11 @@ def one_sided(segments: Collection[str], texts: Collection[str], role: Role) -> 
     return ""
 
 
+def shows_records(lines: Sequence[str], role: Role) -> bool:
+    """Whether the lines are records: JSON, or a table with a text of that role for each id."""
+    return shows_objects(lines) or shows_table(lines, role)
+
+
 def shows_objects(lines: Iterable[str]) -> bool:
     """Whether the first line is a JSON object, or begins an array of objects that are all there is."""
     filled = [line for line in lines if line.strip()]
@@ -64,7 +78,31 @@ def shows_objects(lines: Iterable[str]) -> bool:
     return isinstance(record[0] if isinstance(record, list) and record else record, dict)
 
 
-def _objects(lines: Iterable[str], path: str) -> Iterator[tuple[dict[str, Any], int]]:
+def shows_table(lines: Sequence[str], role: Role, keys: JsonKeys = USUAL) -> bool:
+    """Whether the first line names the columns of a table that has a text of that role for each id."""
+    names = _columns(lines[0]) if lines else []
+    if not any(keys.key == name or name in (*OF_ROLE[role], *TEXT_KEYS) for name in names):
+        return False
+    named = next((name for name in (keys.id_key, *ID_KEYS) if name in names), None)
+    ids = [row.get(named) for row, _ in _rows(lines, "")] if named and not keys.id_key else []
+    return len(set(ids)) == len(ids)
+
+
+def _columns(line: str) -> list[str]:
+    """The names of the columns that a line names; none for a line that does not name several."""
+    separator = next((mark for mark in SEPARATORS if mark in line), None)
+    names = [name.strip('"') for name in line.split(separator)] if separator else []
+    named = len(set(names)) == len(names) and all(NAME.fullmatch(name) for name in names)
+    return names if named else []
+
+
+def _rows(lines: Sequence[str], path: str) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """Each row of a table with its line. Raises FormatError as n-best lists in rows do."""
+    rows = delimited_rows(lines[0], ((number, f"{line}\n") for number, line in enumerate(lines[1:], 2)), path)
+    yield from ((row.columns, row.line) for row in rows)
+
+
+def _objects(lines: Iterable[str], path: str) -> Iterator[tuple[Mapping[str, Any], int]]:
     """Each object with its line; the elements of an array are records. Raises FormatError for what is no object."""
     for record, _, line, _ in json_records((f"{line}\n" for line in lines), path):
         for item in record if isinstance(record, list) else [record]:
