@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +150,22 @@ def formats() -> Iterable[Target]:
         for file in CASES["format"].get(name, ()):
             read = reader_of_lists(entry.factory(**FORMAT_OPTIONS.get(name, {})))
             yield text(f"format {name} {file}", head(GOLDEN / file, 40), read, file)
+
+
+def columnar() -> Iterable[Target]:
+    """A table of hypotheses in each of the forms that pyarrow writes."""
+    import pyarrow
+
+    rows = [{"id": f"u{i // 3}", "text": f"so it is {i}", "score": -i / 2, "by": [None, "x"][i % 2]} for i in range(12)]
+    table = pyarrow.Table.from_pylist(rows)
+    writers: dict[str, Callable[[Path], object]] = {
+        "parquet": partial(import_module("pyarrow.parquet").write_table, table),
+        "feather": partial(import_module("pyarrow.feather").write_feather, table),
+    }
+    for ending, write in writers.items():
+        yield Target(
+            f"rows of {ending}", f"x.{ending}", write, reader_of_lists(REGISTRY.entries["format"]["rows"].factory())
+        )
 
 
 def reader_of_lists(form: Any) -> Callable[[Path], object]:
@@ -572,4 +590,4 @@ def write_hparams(kind: str, path: Path) -> None:
     path.write_text(as_yaml(hparams(kind)), encoding="utf-8")
 
 
-TARGETS = [*formats(), *texts(), *models()]
+TARGETS = [*formats(), *(columnar() if find_spec("pyarrow") else ()), *texts(), *models()]

@@ -78,12 +78,16 @@ class Rows(Sequence[Row]):
         """A polars.DataFrame. Raises ConfigError where polars is not installed."""
         return self._frame_of("polars")
 
-    def _frame_of(self, library: str) -> Any:
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table. Raises ConfigError where pyarrow is not installed."""
+        return self._frame_of("pyarrow", "table")
+
+    def _frame_of(self, library: str, frame: str = "DataFrame") -> Any:
         try:
             module = import_module(library)
         except ImportError:
             raise ConfigError(f"a data frame needs {library}: pip install {library}") from None
-        return module.DataFrame({name: self[name] for name in self.columns})
+        return getattr(module, frame)({name: self[name] for name in self.columns})
 
     def to_csv(self, path: str | Path) -> None:
         """Write a file of comma-separated values, header first, in full or not at all.

@@ -169,6 +169,19 @@ class FeatureTable:
         names = ["segment", "hypothesis", *columns]
         return _library("pyarrow").table([self.segments_of_rows, self.rows_in_lists, *columns.values()], names=names)
 
+    def to_parquet(self, path: str | Path, *, sparse: bool = False) -> None:
+        """Write the columns of `to_arrow` to a Parquet file, in full or not at all, for other programs.
+
+        `save` writes what `load` reads. Raises ConfigError where pyarrow is not installed, and RerankError as `save`.
+        """
+        table, parquet = self.to_arrow(sparse=sparse), _library("pyarrow.parquet")
+        try:
+            with unfinished(Path(path)) as temporary:
+                parquet.write_table(table, temporary)
+                os.replace(temporary, path)
+        except OSError as error:
+            raise write_error(str(path), error) from error
+
     @property
     def all_names(self) -> tuple[str, ...]:
         """The dense names, then the sparse names: the order of a weight vector."""

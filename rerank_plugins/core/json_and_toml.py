@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Callable
 from typing import Any
 
 BREAKS = re.compile("[\x85\u2028\u2029]")
@@ -28,12 +29,13 @@ def read_json(text: str | bytes) -> Any:
         raise json.JSONDecodeError("an integer has too many digits", "", 0) from None
 
 
-def json_line(value: Any) -> str:
-    r"""The value as JSON on one line, without its end.
+def json_line(value: Any, default: Callable[[Any], object] | None = None) -> str:
+    r"""The value as JSON on one line, without its end; `default` returns what is written for a value JSON lacks.
 
     The characters of texts at which some programs break lines, \x85, U+2028 and U+2029, are written as escapes.
     """
-    return BREAKS.sub(lambda character: f"\\u{ord(character[0]):04x}", json.dumps(value, ensure_ascii=False))
+    text = json.dumps(value, ensure_ascii=False, default=default)
+    return BREAKS.sub(lambda character: f"\\u{ord(character[0]):04x}", text)
 
 
 def read_toml_table(text: str) -> dict[str, Any]:

@@ -214,13 +214,15 @@ class NBestFormat(GuestsAreChecked, ABC):
     Some formats cannot hold what reranking adds: in such a format `keeps_totals` or `keeps_features` is False,
     and a rescored list has its new order there, but not its totals or its new features. Where `keeps_ids` is False,
     lists have the number of their place in the file as their id. Where `one_list_per_file` is True, a file holds one
-    list, and its name is the id.
+    list, and its name is the id. Where `reads_json` is True, lines are JSON objects, as which the rows of Parquet and
+    Arrow files are read.
     """
 
     keeps_totals: ClassVar[bool] = True
     keeps_features: ClassVar[bool] = True
     keeps_ids: ClassVar[bool] = True
     one_list_per_file: ClassVar[bool] = False
+    reads_json: ClassVar[bool] = False
 
     @property
     def guessed_name(self) -> str | None:

@@ -60,8 +60,8 @@ def read_nbest(
     Files of one segment are merged, and lists come in the order of ids; `format` is theirs, as `load` takes it, and
     `source` a file of source sentences. A frame (pandas, polars or Arrow) or a list of records has a row for each
     hypothesis, and lists come in the order of their first rows; `id`, `text`, `score` and `source` name columns, by
-    default those of these names. Other numeric columns are features. Columns of files (CSV, TSV, JSON lines) are named
-    by `id`, `text` and `score` too. Raises FormatError with file and line, or with the row.
+    default those of these names. Other numeric columns are features. Columns of files (CSV, TSV, JSON lines, Parquet,
+    Arrow) are named in the same way. Raises FormatError with file and line, or with the row.
 
     >>> rows = [{"id": 1, "text": "so it is", "lm": -3.0}, {"id": 1, "text": "so is it", "lm": -4.0}]
     >>> read_nbest(rows)
@@ -79,7 +79,10 @@ def read_nbest(
         return lists_of_records(files, roles)
     if wrong := [file for file in files if not isinstance(file, str | Path)]:
         raise TypeError(f"wanted files, a data frame or records, found {wrong[0]!r:.60} among them")
-    if columns := {name: own for name in ("id", "text", "score") if (own := getattr(roles, name)) is not None}:
+    columns = {name: own for name in ("id", "text", "score") if (own := getattr(roles, name)) is not None}
+    if isinstance(source, str) and (columns or format == "rows") and not Path(source).is_file():
+        columns["source"], source = source, None
+    if columns:
         if format not in ("auto", "rows"):
             raise TypeError(f"{next(iter(columns))}= names a column of a table, and the format is {format!r:.60}")
         format = {"use": "rows", **columns}

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from rerank_adapters.chain.data import Data
+from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.runtime.progress import counted
-from rerank_plugins.kit.files.text import open_text
 
 PART = 0.5  # of the distinct items of a set, from which on they are no coincidence, as short sentences can be
 SAMPLE = 100  # hashes that weights record
@@ -79,7 +79,7 @@ def contents(paths: Iterable[Path | str]) -> dict[str, str]:
     for path in paths:
         if str(path) != "-" and Path(path).is_file():
             hashed = hashlib.sha256()
-            with open_text(path) as lines:
+            with open_lines(path) as lines:
                 for line in lines:
                     hashed.update(line.encode())
             hashes[hashed.hexdigest()] = Path(path).name

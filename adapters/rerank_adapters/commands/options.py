@@ -158,6 +158,10 @@ def table_file(value: str) -> Path:
     """The path of a feature table to write. Raises ConfigError for stdout, and as `output_file` does."""
     if value == "-":
         raise ConfigError("a feature table is written to a file, not to stdout: wanted -o TABLE.npz")
+    if Path(value).suffix == ".parquet":
+        raise ConfigError(
+            f"{value}: a feature table is an .npz file; `to_parquet` of FeatureTable in Python writes Parquet"
+        )
     return output_file(value)
 
 

@@ -23,12 +23,13 @@ from pathlib import Path
 
 import numpy as np
 
+from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.decoder_features import as_first
 from rerank_adapters.formats.guessing import shows_no_lists
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.reading import by_number
 from rerank_adapters.formats.segment_ids import is_number, some_of
-from rerank_plugins import FloatArray, FormatError, Hypothesis, Metric, NBestList, open_text
+from rerank_plugins import FloatArray, FormatError, Hypothesis, Metric, NBestList
 from rerank_plugins.core.metrics_and_tuners import scores_with_each
 
 
@@ -140,7 +141,7 @@ def outputs_of_lines(decoders: Mapping[str, Sequence[str]]) -> list[str]:
     sizes: dict[str, int] = {}
     for decoder, files in decoders.items():
         if len(files) == 1 and files[0] != "-" and Path(files[0]).is_file() and shows_no_lists(files[0]):
-            with open_text(files[0]) as lines:
+            with open_lines(files[0]) as lines:
                 sizes[decoder] = sum(1 for _ in lines)
     if len(set(sizes.values())) > 1:
         one, other = (next(name for name in sizes if sizes[name] == size) for size in sorted(set(sizes.values()))[:2])

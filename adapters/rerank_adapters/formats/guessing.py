@@ -15,14 +15,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from rerank_adapters.formats.columnar import ENDINGS as TABLE_ENDINGS
+from rerank_adapters.formats.columnar import kind_of, open_lines
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.delimited import BAR
 from rerank_adapters.formats.line_lists import lists_in
 from rerank_adapters.formats.named_formats import format_named
 from rerank_adapters.formats.srilm import PAUSES
-from rerank_plugins import FormatError, NBestFormat, NBestList, PluginError, Rescored, open_text
+from rerank_plugins import FormatError, NBestFormat, NBestList, PluginError, Rescored
 from rerank_plugins.core.json_and_toml import read_json
 
 LINES = 40  # the lines that are examined
@@ -46,7 +48,10 @@ CANDIDATES = (
     "moses (id ||| text ||| features)",
     "rows,id=COLUMN,text=COLUMN (CSV or TSV whose first line names the columns)",
 )
-JSON_WANTED = 'expected an object with "hyps", a list of texts (docs/formats.md has other JSON)'
+JSON_WANTED = (
+    'expected an object with "hyps", a list of texts (docs/formats.md has other JSON), or a hypothesis in each, whose'
+    " keys --format rows,id=KEY,text=KEY names"
+)
 DELIMITED = ("moses", "cdec", "joshua", "travatar", "marian")
 LIKE_TEXT = ("kaldi", "kaldi-lattice", "espnet", "plain")  # whose lines may as well be those of a text
 logger = logging.getLogger(__name__)
@@ -62,6 +67,7 @@ class Guess:
 
 
 MOSES = Guess("moses", "Moses n-best")
+ONE_EACH = Guess("rows", "the rows of a table with a hypothesis for each segment", uncertain=True)
 
 
 def guess(lines: Sequence[str], path: str) -> Guess:
@@ -71,7 +77,7 @@ def guess(lines: Sequence[str], path: str) -> Guess:
     if not filled:
         raise FormatError("the file holds no n-best list", path=path)
     reading: Guess | str | None = _named(filled, path) or (_json(filled) if filled[0].lstrip()[:1] in "{[" else None)
-    reading = reading or _by_lines(head, filled)
+    reading = reading or (_table(filled) if kind_of(path) else None) or _by_lines(head, filled)
     if reading is None:
         message = f"the first line, {_short(filled[0])!r}, does not show the format of these lists"
         if filled[0].lstrip()[:1] == "{":
@@ -84,7 +90,7 @@ def guess(lines: Sequence[str], path: str) -> Guess:
 
 def shows_no_lists(path: str) -> bool:
     """Whether the first lines of a file show no format of lists, as those of a plain text do."""
-    with open_text(path) as lines:
+    with open_lines(path) as lines:
         head = list(islice(lines, LINES))
     try:
         return not any(line.strip() for line in head) or guess(head, path).name == "plain"
@@ -103,7 +109,7 @@ def unmistakable(lines: Sequence[str], path: str) -> Guess | None:
         return shown if all(line.count(BAR) > 1 for line in filled) else None
     if shown.name == "srilm" and not filled[0].startswith("NBestList"):
         return None
-    return None if shown.name in LIKE_TEXT else shown
+    return None if shown.name in LIKE_TEXT or shown == ONE_EACH else shown
 
 
 def format_of(guess: Guess, id_key: str = "") -> NBestFormat:
@@ -120,6 +126,8 @@ def guess_folder(folder: str) -> Guess:
     endings = {file.name.removesuffix(".gz").rpartition(".")[2] for file in files}
     if endings & {"lat", "slf"}:
         return Guess("htk-slf", "HTK lattices")
+    if files and all(file.suffix in TABLE_ENDINGS for file in files):
+        return Guess("rows", "the rows of tables")
     records = [file for file in files if file.suffix in (".json", ".jsonl")]
     lists = records or (lists_in(folder) if files else [])
     guesses = {_of_utterance(file) for file in lists[:FILES]}
@@ -132,7 +140,7 @@ def guess_folder(folder: str) -> Guess:
 def _of_utterance(path: Path) -> Guess | None:
     """The format of a file that holds the list of one utterance, in a format with a file for each; None for others."""
     try:
-        with open_text(path) as lines:
+        with open_lines(path) as lines:
             head = list(islice(lines, LINES))
         reading = guess(head, str(path))
     except FormatError:
@@ -271,6 +279,13 @@ def _json(filled: Sequence[str]) -> Guess | None:
     return _json_keys(lambda key: key in keys, nested=beams)
 
 
+def _table(filled: Sequence[str]) -> Guess | None:
+    """A guess by the columns of a table: a text and an id in the first row, which may be all of its segment."""
+    row = read_json(filled[0])
+    named = isinstance(row.get("text"), str) and any(row.get(key) is not None for key in ("id", "segment_id"))
+    return ONE_EACH if named else None
+
+
 def _two_rows(filled: Sequence[str]) -> bool:
     """Whether the first two lines are objects of plain values, with a text each, of one segment."""
     if len(filled) < 2 or not (_is_json(filled[0]) and _is_json(filled[1])):
@@ -320,6 +335,8 @@ def _keys(value: Any, depth: int) -> set[str]:
 
 class AutoFormat(NBestFormat):
     """The format that the first lines of the lists show; the other formats are named where they show none."""
+
+    reads_json: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self._guess: Guess | None = None

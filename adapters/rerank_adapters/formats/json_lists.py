@@ -81,6 +81,7 @@ class JsonFormat(NBestFormat):
     items: ClassVar[str] = ""
     parallel: ClassVar[tuple[str, ...]] = ()
     file_is_list: ClassVar[bool] = False
+    reads_json: ClassVar[bool] = True
 
     id_key: str = option("", doc="key that holds the segment's id; default: id, utt_id, audio_filepath …; none: ids"
                                  " are the places of the lists in the file, from 0")  # fmt: skip

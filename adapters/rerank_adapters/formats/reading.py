@@ -17,10 +17,11 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+from rerank_adapters.formats.columnar import kind_of, open_lines
 from rerank_adapters.formats.decoder_features import ConstantFeatures, as_first
 from rerank_adapters.formats.segment_ids import is_number, order_of_ids
 from rerank_adapters.formats.sources import Sources
-from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, open_text
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList
 from rerank_plugins.kit.files.text import STANDARD, display_name
 
 logger = logging.getLogger(__name__)
@@ -29,14 +30,18 @@ logger = logging.getLogger(__name__)
 def stream_file(path: str | Path, format: NBestFormat) -> Iterator[NBestList]:
     """Yield the lists of one file, or of a folder where the format has folders, unchanged.
 
-    Raises FormatError for a file without lists and for what violates the format.
+    Raises FormatError for a file without lists, for what violates the format, and for a Parquet or Arrow file where the
+    format reads no JSON.
     """
     nbest = None
     if str(path) != STANDARD and Path(path).is_dir():
         for nbest in format.read_folder(str(path)):
             yield nbest
     else:
-        with open_text(path) as lines:
+        if not format.reads_json and (kind := kind_of(path)):
+            wanted = "the format rows reads it: its options id, text and score name columns"
+            raise FormatError(f"is a file of {kind}, which this format does not read; {wanted}", path=str(path))
+        with open_lines(path) as lines:
             for nbest in format.read(lines, display_name(path)):
                 yield nbest
     if nbest is None:

@@ -26,6 +26,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.guessing import unmistakable
 from rerank_adapters.formats.markup import Place, without_markup
 from rerank_adapters.formats.nist.markup import hypothesis_text, reference_text
@@ -92,7 +93,7 @@ def read_groups(path: str | Path, ids: Iterable[str]) -> list[str]:
 
 def read_lines(path: str | Path) -> list[str]:
     r"""The lines of a file, without their ends ("\n" or "\r\n"). Raises FormatError for an empty file."""
-    with open_text(path) as lines:
+    with open_lines(path) as lines:
         texts = [line.removesuffix("\n").removesuffix("\r") for line in lines]
     if not texts:
         raise FormatError("the file is empty, expected one line per segment", path=display_name(path))

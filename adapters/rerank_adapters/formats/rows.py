@@ -1,14 +1,14 @@
-r"""N-best lists as the rows of a table: CSV or TSV with a line of names, or JSON lines. A row is a hypothesis.
+r"""N-best lists as the rows of a table: CSV or TSV with a line of names, JSON lines, or a file of Parquet or Arrow.
 
     id,text,score,source,lm                 {"id": 7, "text": "so it is", "score": -1.5, "lm": -3.5}
     7,so it is,-1.5,so ist es,-3.5          {"id": 7, "text": "so is it", "score": -2.0, "lm": -4.5}
     7,so is it,-2.0,so ist es,-4.5
 
-Columns have the names `id` (or `segment_id`), `text`, `score` and `source`, or those that the options say; score and
-source may be absent. Every other column with a number in the first row is a feature (higher is better), unless the
-option `features` names some; other columns are not read. A run of rows with the same id is a list, best first. The line
-of names shows what separates the columns: a tab, a comma or a semicolon. Values in quotation marks may hold these, and
-line ends, which are read as spaces.
+A row is a hypothesis. Columns have the names `id` (or `segment_id`), `text`, `score` and `source`, or those that the
+options say; score and source may be absent. Every other column with a number in the first row is a feature (higher is
+better), unless the option `features` names some; other columns are not read. A run of rows with the same id is a list,
+best first. The line of names shows what separates the columns: a tab, a comma or a semicolon. Values in quotation marks
+may hold these, and line ends, which are read as spaces. Rows of Parquet and Arrow are read as JSON lines (columnar.py).
 
 A list that was not changed is written as it was read. A rescored one, and one of another format, is written as JSON
 lines, which need no line of names: its rows with the id, the text, the total, the source and all features. Rows that
@@ -21,11 +21,12 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
+from rerank_adapters.formats.columnar import ENDINGS, open_lines
 from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.frames import Roles
-from rerank_adapters.formats.line_lists import LineFormat
+from rerank_adapters.formats.line_lists import LineFormat, files_in
 from rerank_adapters.formats.one_line import one_line
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, Rescored, option
 from rerank_plugins.core.json_and_toml import json_line, read_json
@@ -47,7 +48,9 @@ class Row:
 
 @dataclass(frozen=True)
 class RowsFormat(LineFormat):
-    """Rows of a table, one for each hypothesis: CSV or TSV with a line of names, or JSON lines."""
+    """Rows of a table, one for each hypothesis: CSV or TSV with a line of names, JSON lines, Parquet or Arrow."""
+
+    reads_json: ClassVar[bool] = True
 
     id: str = option("", doc="column of the segment's id; default: id or segment_id")
     text: str = option("", doc="column of the hypothesis; default: text")
@@ -83,6 +86,12 @@ class RowsFormat(LineFormat):
             hypotheses.append(Hypothesis(text, features, score, NO_SPARSE, row.raw))
         if hypotheses:
             yield NBestList(current, tuple(hypotheses), names, source, line=start)
+
+    def read_folder(self, folder: str) -> Iterator[NBestList]:
+        """Yield the lists of the Parquet and Arrow files of a folder, in the order of their names."""
+        for path in files_in(folder, ENDINGS):
+            with open_lines(path) as lines:
+                yield from self.read(lines, str(path))
 
     def written(self, nbest: NBestList, rescored: Rescored | None) -> Iterator[str]:
         """Yield a line of JSON for each hypothesis of a list, in its new order if there is one.

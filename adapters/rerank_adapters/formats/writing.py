@@ -1,5 +1,8 @@
 """Writes n-best lists to a file or, in a format with one list in a file, to the files of a folder.
 
+A file of Parquet or Arrow, by its name, has the lines of a format that writes JSON as its rows; lists in any other
+format are written there in the format `rows`.
+
 SRILM's tools read one list from a file whose name is the id of the list: nbest-lattice, nbest-rover and the
 nbest-scripts take folders of such files. What the format of the lists cannot hold is said in one line.
 """
@@ -14,12 +17,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TextIO
 
-from rerank_adapters.formats.guessing import MOSES, AutoFormat, format_of, known_format
+from rerank_adapters.formats.columnar_writing import is_columnar, open_rows
+from rerank_adapters.formats.guessing import MOSES, AutoFormat, Guess, format_of, known_format
 from rerank_adapters.formats.line_lists import stem
 from rerank_adapters.formats.reading import without_lines
 from rerank_plugins import ConfigError, NBestFormat, NBestList, Rescored, open_atomic
 
 NO_FOLDER = "is a folder, expected a file to write"
+ROWS = Guess("rows", "the rows of a table")
 ENDING = ".nbest"  # of a list's file in a folder
 
 logger = logging.getLogger(__name__)
@@ -30,13 +35,14 @@ class ListsWriter:
     """Writes lists to an open file or, each as a file of its own, to a folder.
 
     `path` is what the user named, for messages; `lists` counts the lists. With `one_file`, a format with one list in a
-    file is replaced by that of Moses.
+    file is replaced by that of Moses. With `rows`, lines must be JSON.
     """
 
     format: NBestFormat
     path: str
     target: TextIO | Path
     one_file: bool = False
+    rows: bool = False
     lists: int = 0
     _lost: list[tuple[str, str]] = field(default_factory=list)  # each id that the format loses, and what is read again
 
@@ -51,6 +57,8 @@ class ListsWriter:
             format, nbest = format_of(MOSES), without_lines(nbest)
             if not self.lists:
                 logger.info("rerank: %s: in the format of Moses, which has all lists in one file", self.path)
+        if self.rows and not (format.reads_json and nbest[0].raw.startswith(("{", "["))):
+            format, nbest = format if format.reads_json else format_of(ROWS), without_lines(nbest)
         lines, alone = format.write(nbest, rescored), format.one_list_per_file
         if isinstance(self.target, Path):
             if not alone:
@@ -102,6 +110,8 @@ def open_lists(path: str | Path, format: NBestFormat, *, one_file: bool = False)
             for file in sorted(folder.iterdir()):
                 file.replace(Path(path) / file.name)
         else:
-            writer = ListsWriter(format, str(path), files.enter_context(open_atomic(path)), one_file)
+            rows = is_columnar(path)
+            target = files.enter_context(open_rows(path) if rows else open_atomic(path))
+            writer = ListsWriter(format, str(path), target, one_file, rows)
             yield writer
     writer.warn()

@@ -102,6 +102,7 @@ MAGIC: tuple[tuple[bytes, str, Callable[[], _Decompressor]], ...] = (
     *((b"BZh%d1AY&SY" % level, "bzip2", bz2.BZ2Decompressor) for level in range(1, 10)),
     *((b"BZh%d\x17rE8P\x90" % level, "bzip2", bz2.BZ2Decompressor) for level in range(1, 10)),  # an empty file
 )
+TABLES = ((b"PAR1\x15", "Parquet"), (b"ARROW1\0\0", "Arrow"))  # the first bytes of files that are no text
 
 
 def display_name(path: str | Path) -> str:
@@ -180,6 +181,9 @@ def _inflated(stream: IO[bytes], name: str) -> Iterator[bytes]:
         if head.startswith(magic):
             yield from _decompressed(head, pieces, kind, new_decompressor, name)
             return
+    for magic, kind in TABLES:
+        if head.startswith(magic):
+            raise FormatError(f"is a file of {kind}, expected text", path=name)
     yield head
     yield from pieces
 

@@ -24,11 +24,12 @@ from rerank_adapters.chain.config_draft.recognition import SCORES
 from rerank_adapters.chain.config_draft.roles import SOURCE, parts, role_of
 from rerank_adapters.chain.config_draft.texts import SAME, shared_words
 from rerank_adapters.chain.job import SET
+from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.reference_forms import shown_form
 from rerank_adapters.formats.references import NUMBERED, References, read_groups, read_references
 from rerank_adapters.formats.segment_ids import is_number
 from rerank_adapters.text import whole_words
-from rerank_plugins import ConfigError, FormatError, open_text
+from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.lists.column import read_columns
 
 WITH_LISTS = ("json", "fairseq", "icefall")  # forms of references that files of lists may have
@@ -166,7 +167,7 @@ def assign(
 
 def holds_references(path: Path) -> bool:
     """Whether a file of lists shows that its transcripts or translations are in it, too."""
-    with open_text(path) as lines:
+    with open_lines(path) as lines:
         return shown_form(str(path), list(lines)) in WITH_LISTS
 
 

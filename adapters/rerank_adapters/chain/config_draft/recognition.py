@@ -11,10 +11,11 @@ from pathlib import Path
 from rerank_adapters.chain.config_draft.lists import Lists, Reader
 from rerank_adapters.chain.config_draft.roles import ROLES, role_of
 from rerank_adapters.chain.config_draft.undecided import ANY_TEXT, decide
+from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.guessing import LINES, NUMBER, guess, guess_folder
 from rerank_adapters.formats.kaldi import COSTS
 from rerank_adapters.formats.line_lists import stem
-from rerank_plugins import FormatError, open_text
+from rerank_plugins import FormatError
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.model_file import is_model_file
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
@@ -129,7 +130,7 @@ def _sort_keyed(keyed: Sequence[Path], recognised: Recognised, reader: Reader) -
 
 
 def _keys_and_values(path: Path) -> tuple[list[str], list[str]]:
-    with open_text(path) as lines:
+    with open_lines(path) as lines:
         pairs = [(*line.split(maxsplit=1), "", "")[:2] for line in lines if line.strip()]
     return [key for key, _ in pairs], [value.strip() for _, value in pairs]
 
@@ -177,7 +178,7 @@ def _kind(path: Path) -> tuple[str, list[str]]:
     if is_model_file(path):
         raise FormatError("is a model file of this program: give it to the feature that uses it", path=str(path))
     binary = is_kenlm_binary(path)
-    with open_text(path) as lines:
+    with open_lines(path) as lines:
         head = [] if binary else list(islice(lines, LINES))
     if binary or [line.strip() for line in head[:3] if line.strip()][:1] == ["\\data\\"]:
         return "language model", head
