@@ -32,10 +32,14 @@ demo: $(VENV)/demo.installed
 	$(BIN)/rerank run configs/mt.toml $(RUN)
 
 # mypy and lint-imports run beside the tests, and what they say is printed after these.
-test: $(VENV)/test.installed $(CORE)/installed style
+test: environments style
 	@$(MAKE) --no-print-directory types > $(VENV)/types.log 2>&1 & checking=$$!; \
 	echo "RERANK_CORE=$(CORE) $(BIN)/pytest"; RERANK_CORE=$(CORE) $(BIN)/pytest; tested=$$?; \
 	wait $$checking; checked=$$?; cat $(VENV)/types.log; exit $$((tested ? tested : checked))
+
+# Both at the same time.
+environments:
+	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/test.installed $(CORE)/installed
 
 check: style types
 
@@ -79,7 +83,7 @@ $(VENV)/demo.installed: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/test.installed: $(VENV)/demo.installed
-	$(call install,$(VENV),-e '.[$(EXTRAS)]')
+	$(call install,$(VENV),--no-compile -e '.[$(EXTRAS)]')
 	@tests/install_kenlm.sh $(BIN)/python --quiet --disable-pip-version-check -c constraints.txt > $(VENV)/kenlm.log 2>&1 || \
 		echo "make: the tests that need KenLM will be skipped: $$(tail -n 1 $(VENV)/kenlm.log) ($(VENV)/kenlm.log)" >&2
 	@touch $@
@@ -88,15 +92,16 @@ $(VENV)/docs.installed: $(VENV)/demo.installed
 	$(call install,$(VENV),-e '.[docs]')
 	@touch $@
 
-# The core dependencies alone, no extras: there the tests run the commands of README, tour and cookbook.
+# The core dependencies alone, no extras: there the tests run the commands of README, tour and cookbook. Packages for
+# tests are not compiled to bytecode here (--no-compile), but when they are first imported: most modules never are.
 $(CORE)/installed: pyproject.toml constraints.txt | $(BIN)/python
 	rm -rf $(CORE)
 	$(PYTHON) -m venv $(CORE)
-	$(call install,$(CORE),-e .)
+	$(call install,$(CORE),--no-compile -e .)
 	@touch $@
 
 clean:
 	rm -rf $(VENV) $(CORE) work build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks
 	find rerank_plugins adapters tests -name "kernels-*" -path "*/__pycache__/*" -prune -exec rm -rf {} + -o -name "*.nb[ci]" -delete
 
-.PHONY: demo test check style types fast bench docs dist kernels mutants pythons clean
+.PHONY: demo test environments check style types fast bench docs dist kernels mutants pythons clean

@@ -36,6 +36,9 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
+# Subpackages whose tests compile hardly any kernel of the families, and files that take long by a few tests.
+FEW_KERNELS = {"chain", "commands", "doors", "evaluation", "formats", "metrics", "report", "runtime", "text", "tuners"}
+LONG = {f"test_{name}.py" for name in ("experiments", "processors", "decoding_packages", "stanza_parser", "site")}
 DECODER_FEATURES = (
     "Distortion0",
     "LM0",
@@ -50,10 +53,26 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("quick" if "not slow" in config.option.markexpr else "patient")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with many slow tests come first: each process takes whole files, and both should end together."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark benchmarks as slow, which see no formula that the tests of the subpackages do not see, and order the files.
+
+    Each process takes the next file when it has done one, and machine code of one is there for the other. So one
+    begins with a file that compiles most kernels of the families, the other with subpackages that need hardly any of
+    them. Then come files that take long, so that both processes end together.
+    """
+    for item in items:
+        if item.path.parent.name == "bench":
+            item.add_marker(pytest.mark.slow)
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
-    items.sort(key=lambda item: -slow[item.path])
+    compiling = "test_contracts.py" if "not slow" in config.option.markexpr else "test_readme.py"
+
+    def place(item: pytest.Item) -> tuple[bool, bool, bool, int]:
+        path = item.path
+        few_kernels = path.parent.name in FEW_KERNELS
+        return path.name != compiling, not few_kernels, path.name not in LONG, -slow[path]
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session", autouse=True)

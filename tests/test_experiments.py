@@ -58,7 +58,7 @@ RUNS = {
         r"\| lm \| [\d.]+ ± [\d.]+ \| [\d.]+ \|",
     ),
     "agreement_errors": (
-        "right={root}/mt/test.en wrong={root}/mt/test.en --text none --show 1",
+        "right={lists}/test.ref wrong={lists}/test.ref --text none --show 1",
         r"\| right \| \d+ \| \d+ \| [\d.]+ \|(?s:.*)\| wrong \| \d+ \| \d+ \| [\d.]+ \|",
     ),
     "closed_trees": ("{grammar} {bank}", r"\(ROOT \(S \(NP \(DT the\) \(NN dog\)\)"),

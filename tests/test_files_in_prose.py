@@ -24,14 +24,29 @@ COMMAND = re.compile(r"(?:python|pytest)(?: -\w+)* $")  # what is before a file 
 
 
 def prose(text: str) -> Iterator[str]:
-    """The docstrings of a module, without examples, and its comments."""
-    for node in ast.walk(ast.parse(text)):
+    """The docstrings of a module, without examples, and its comments.
+
+    A module is cut into tokens, which takes long, only if something after a # looks like the name of a file.
+    """
+    waiting: list[ast.AST] = [ast.parse(text)]
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (ast.get_docstring(node) or "").splitlines()
             yield "\n".join(line for line in lines if not line.lstrip().startswith((">>>", "...")))
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.string
+        for statements in ("body", "handlers", "orelse", "finalbody", "cases"):  # no expression has a definition
+            inner = getattr(node, statements, ())
+            waiting.extend(inner if isinstance(inner, list) else ())
+    if any(NAME.search(after) for after in re.findall("#(.*)", text)):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.string
+
+
+def test_prose_is_found_wherever_it_stands():
+    text = '"""a.py"""\nif 1:\n    pass\nelse:\n    def f():\n        """b.py"""\n        return "# c.py"  # d.py\n'
+    assert [*prose(text)] == ["a.py", "b.py", "# d.py"]
+    assert [*prose("try:\n    pass\nexcept E:\n    class A:\n        'e.py'\n# f\n")] == ["", "e.py"]
 
 
 def named(name: str, room: Path) -> set[str]:

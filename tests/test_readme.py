@@ -39,10 +39,13 @@ def excerpts(page: str) -> list[str]:
 
 
 def lighter(block: str) -> str:
-    """The block, with the data of a job checked where another decoder's block runs a job of the same features."""
+    """The block, with a job only planned where another decoder's block runs a job of the same features.
+
+    `rerank init`, which drafts the job, has checked its data by then.
+    """
     if not re.search(r"T=\$W/neural/(marian|sockeye|transformers)\b", block):
         return block
-    return re.sub(r"rerank run (\S+) --work \S+", r"rerank check \1 --no-estimate", block)
+    return re.sub(r"rerank run (\S+) --work \S+", r"\g<0> --dry-run", block)
 
 
 SHELL = [

@@ -56,6 +56,7 @@ def test_the_feature_keeps_the_contract(package, monkeypatch, tmp_path):
             del sys.modules[name]
 
 
+@pytest.mark.slow
 def test_the_package_is_typed(package, root, tmp_path):
     pytest.importorskip("mypy")
     paths = os.pathsep.join(map(str, (root, root / "adapters", package / "src")))

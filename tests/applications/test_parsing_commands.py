@@ -297,6 +297,7 @@ def test_odd_text_ends_well():
     assert says_what_it_wrote(ran, r"the parses of 2 sentences \(2 parsed now, 1 without a parse, 1 unknown words\)")
 
 
+@pytest.mark.slow
 def test_training_writes_a_model_that_parses(treebank_path, tmp_path):
     (tmp_path / "text").write_text("the cat sleeps .\n" * 5)
     model = tmp_path / "own.biaffine"

@@ -111,6 +111,7 @@ def test_likely_symbols_are_those_of_all_trees(seed, sentence):
         assert set(found) == wanted if least else set(found) >= wanted
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not EMBEDDED.is_file(), reason="no embedded grammar")
 def test_names_of_states_do_not_matter():
     """The embedded grammar with every state its own base, "NP^3": the same trees, by the same blocks."""

@@ -128,6 +128,7 @@ def test_samples_have_the_frequencies_of_their_probabilities() -> None:
     assert drawn == decode.samples(model, source, number, 3, torch.Generator().manual_seed(1))
 
 
+@pytest.mark.slow
 def test_an_interrupted_training_comes_to_the_same_losses(tmp_path: Path) -> None:
     def run(name: str, **options):
         (tmp_path / name).mkdir(exist_ok=True)

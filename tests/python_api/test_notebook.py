@@ -35,7 +35,12 @@ def test_a_perfect_error_rate_is_no_negative_zero(lists):
 
 def test_searches_of_scikit_learn(lists, fitted):
     selection = pytest.importorskip("sklearn.model_selection")
-    grid = {"tuner": ["mert", "mira"], "seed": np.arange(1, 3), "features": [["rank"], ["rank", "unigram"]]}
+    fitted = fitted.__class__(**{**fitted.get_params(), "tuner": "mert,restarts=1"})
+    grid = {
+        "tuner": ["mert,restarts=1", "mira,passes=2"],
+        "seed": np.arange(1, 3),
+        "features": [["rank"], ["rank", "unigram"]],
+    }
     search = selection.GridSearchCV(fitted, grid, cv=3, error_score="raise").fit(lists, REFERENCES)
     assert isinstance(search.best_estimator_, Pipeline)
     assert search.best_score_ == pytest.approx(max(search.cv_results_["mean_test_score"]))

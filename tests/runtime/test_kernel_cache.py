@@ -43,6 +43,7 @@ def test_old_machine_code_goes_and_the_last_stays(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_compilations_are_told_and_loads_are_not(tmp_path):
     (tmp_path / "caller.py").write_text(
         "from rerank_plugins.kit.kernels import kernel\n@kernel\ndef twice(x):\n    return 2 * x\n"
@@ -63,6 +64,7 @@ print(compiled())
         assert ran.stdout == told
 
 
+@pytest.mark.slow
 def test_commands_let_numba_write_plain_errors():
     script = """
 import contextlib, sys

@@ -157,6 +157,7 @@ def test_in_a_command_other_threads_are_guests(monkeypatch, capsys):
     assert capsys.readouterr().err == "from a pool of a guest\n"
 
 
+@pytest.mark.slow
 def test_commands_write_data_alone(folder):
     (folder / "test.en").write_text("c d e\n" * 100)
     prefix = ("--plugin", "talkative.py")
@@ -181,6 +182,7 @@ def test_formats_and_commands(folder):
     assert (ran.out, ran.code) == ("hello\nworld\n", 0)
 
 
+@pytest.mark.slow
 def test_ending_the_program_is_an_error(folder):
     arguments = ("extract", "test.nbest", "-j", "1", "-o", "test.npz", "-f")
     ran = in_process_of_its_own("--plugin", "talkative.py", *arguments, "talkative,ends=true", cwd=folder)
