@@ -1,7 +1,7 @@
 """Relational clusters by EM over observed trees (Wu & Schuler 2011, §3.1, eqs 9-11); only concepts are hidden.
 
-A node's vector e is scaled to a maximum of 1 and passed up as L e; outside vectors o are scaled so that o · e = 1.
-With the probability P of the tree, the expectation that eq. 9 of the paper abbreviates is
+With the inside vectors e and outside vectors o of tree_posteriors.py and the probability P of the tree, the expectation
+that eq. 9 of the paper abbreviates is
 
     E(i_γ, i_α, i_β) = o_γ[i_γ] · P_M(lci_γ → lc_α lc_β) · P_L(i_α|i_γ, l_α) e_α[i_α] · P_L(i_β|i_γ, l_β) e_β[i_β] / P
 
@@ -18,104 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray, ModelError
+from rerank_plugins import ConfigError, FloatArray, ModelError
 from rerank_plugins.kit.elementary_functions import exp
-from rerank_plugins.kit.kernels import kernel
 from rerank_plugins.svs.observed_trees import Observed, Rewritings
+from rerank_plugins.svs.tree_posteriors import ConceptCounts, add_expected
 
 FALL = 1e-9  # tolerance: the fraction of the objective (or, near 0, the amount) by which rounding may lower it
-
-
-@kernel
-def expect(
-    offsets: LongArray, weights: FloatArray, left: IntArray, right: IntArray, rule: IntArray, relation: IntArray,
-    p: FloatArray, transfer: FloatArray, root: FloatArray, counts: FloatArray, flows: FloatArray, roots: FloatArray,
-    posterior: FloatArray,
-) -> float:  # fmt: skip
-    """Σ weight · ln p(tree), with the concepts summed over; -inf if a tree has probability 0.
-
-    `left`, `right`, `rule` and `relation` (N) belong to nodes, `p` (rules, K) to rules; `transfer` (R, K, K), `root`
-    (K). Expected counts are added to `counts` (like p), `flows` (like transfer, and divided by it) and `roots` (K).
-    `posterior` (N, K) is filled in if it has N rows.
-
-    It is long because both passes share the vectors of a tree, and has the columns of the trees as arguments. With two
-    children at most, it multiplies by the other child, where the posteriors of given trees (tree_posteriors.py), with
-    any number of children, divide by the child: trained models depend on these sums to the bit.
-    """
-    k, longest, columns = len(root), 0, np.ascontiguousarray(transfer.transpose(0, 2, 1))  # of each matrix L
-    for tree in range(len(offsets) - 1):
-        longest = max(longest, offsets[tree + 1] - offsets[tree])
-    e, sent, outside = np.empty((longest, k)), np.empty((longest, k)), np.empty((longest, k))
-    scale, down, mass = np.empty(longest), np.empty(k), np.empty(k)
-    total = 0.0
-    for tree in range(len(offsets) - 1):
-        first, weight = offsets[tree], weights[tree]
-        n = offsets[tree + 1] - first
-        logarithm = 0.0
-        # Inside pass, from leaves to root: e is P_M or P_H times the transferred vectors of the children (eq. 6).
-        for here in range(n):
-            node = first + here
-            most = 0.0
-            one, two = left[node] - first, right[node] - first
-            for i in range(k):
-                value = p[rule[node], i]
-                if left[node] >= 0:
-                    value *= sent[one, i]
-                if right[node] >= 0:
-                    value *= sent[two, i]
-                e[here, i] = value
-                most = max(most, value)
-            if most == 0.0:
-                return -np.inf
-            # Scale e to a maximum of 1, and pass it up as L e.
-            scale[here] = most
-            logarithm += np.log(most)
-            for i in range(k):
-                e[here, i] /= most
-            for i in range(k):
-                sent[here, i] = 0.0
-            for j in range(k):
-                value, column = e[here, j], columns[relation[node], j]
-                for i in range(k):
-                    sent[here, i] += column[i] * value
-        # The root: p(tree) = a_Tᵀ e, and the outside vector a_T / p(tree).
-        z = 0.0
-        for i in range(k):
-            z += root[i] * e[n - 1, i]
-        total += weight * (logarithm + np.log(z))
-        for i in range(k):
-            outside[n - 1, i] = root[i] / z
-            roots[i] += weight * outside[n - 1, i] * e[n - 1, i]
-        # Outside pass, from the root down: outside · e is the expected count of the node's rule (eq. 9).
-        for here in range(n - 1, -1, -1):
-            node = first + here
-            for i in range(k):
-                mass[i] = outside[here, i] * e[here, i]
-                counts[rule[node], i] += weight * mass[i]
-            if len(posterior):
-                for i in range(k):
-                    posterior[node, i] = mass[i]
-            for side in range(2):
-                child = left[node] if side == 0 else right[node]
-                if child < 0:
-                    continue
-                other = right[node] if side == 0 else left[node]
-                across, flow = transfer[relation[child]], flows[relation[child]]
-                # All that is outside the child, before its transfer: the parent's outside vector, rule and other child.
-                for i in range(k):
-                    down[i] = outside[here, i] * p[rule[node], i] / scale[here]
-                    if other >= 0:
-                        down[i] *= sent[other - first, i]
-                # The child's outside vector is Lᵀ of it; its expected flow from concept i to concept j is added.
-                below = child - first
-                for j in range(k):
-                    outside[below, j] = 0.0
-                for i in range(k):
-                    value = down[i]
-                    for j in range(k):
-                        outside[below, j] += value * across[i, j]
-                        flow[i, j] += weight * value * e[below, j]
-    return total
 
 
 @dataclass(frozen=True)
@@ -194,14 +102,12 @@ def per_symbol(values: FloatArray, rewritings: Rewritings) -> FloatArray:
 
 def expected(observed: Observed, now: Parameters, posteriors: bool = False) -> Expected:
     """The E-step: expected counts under the parameters, and ln p of the trees and headword classes."""
-    forest, rewritings = observed.forest, observed.rewritings
-    k = len(now.root)
-    counts, flows, roots = np.zeros_like(now.p), np.zeros_like(now.transfer), np.zeros(k)
-    posterior = np.empty((len(forest.label) if posteriors else 0, k))
-    nodes = forest.left, forest.right, rewritings.rule, observed.relation[forest.label]
-    sums = counts, flows, roots, posterior
-    total = expect(forest.offsets, forest.weights, *nodes, *now, *sums)
-    return Expected(float(total), counts, flows * now.transfer, roots, posterior)
+    counts = ConceptCounts(*(np.zeros_like(values) for values in now))
+    weights = observed.forest.weights
+    posterior = np.empty((len(observed.forest.label) if posteriors else 0, len(now.root)))
+    logs = add_expected(observed.given_trees, weights, *now, counts, posterior)
+    total = float((weights * logs).sum())
+    return Expected(total, counts.rules, counts.flows * now.transfer, counts.roots, posterior)
 
 
 def maximised(observed: Observed, expectation: Expected, settings: Clustering) -> Parameters:

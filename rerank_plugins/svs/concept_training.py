@@ -28,7 +28,7 @@ from rerank_plugins.svs.context_vectors import (
     window_contexts,
 )
 from rerank_plugins.svs.head_forest import HeadForest, head_forest
-from rerank_plugins.svs.tree_posteriors import GivenTrees, log_likelihoods
+from rerank_plugins.svs.tree_posteriors import ConceptCounts, GivenTrees, add_expected
 
 TREES_A_BLOCK = 2000  # trees whose posteriors are in memory at a time
 ARCS = 100_000  # arcs whose concepts are in memory at a time
@@ -113,26 +113,20 @@ def first_guess(
 
 def expected(forest: HeadForest, now: Parameters, progress: Callable[[int], None]) -> tuple[float, Counts]:
     """Σ weight · ln p(tree), up to a constant, and the expected counts; `progress` gets the number of trees so far."""
-    trees, heads, flows = forest.trees, np.zeros_like(now.emission), np.zeros_like(now.transfer)
-    roots, total = np.zeros(len(now.root)), 0.0
+    trees, total = forest.trees, 0.0
+    none = np.zeros((0, len(now.root)))  # posteriors are not needed
+    counts = ConceptCounts(np.zeros_like(now.emission), np.zeros_like(now.transfer), np.zeros_like(now.root))
     for start in range(0, len(forest.weights), TREES_A_BLOCK):
         offsets = trees.offsets[start : start + TREES_A_BLOCK + 1]
         weights = forest.weights[start : start + TREES_A_BLOCK]
         first, nodes = offsets[0], slice(offsets[0], offsets[-1])
         parent = np.where(trees.parent[nodes] >= 0, trees.parent[nodes] - first, -1).astype(np.int32)
         block = GivenTrees(offsets - first, parent, trees.relation[nodes], trees.rule[nodes])
-        posterior = np.empty((len(parent), len(now.root)))
-        logs = log_likelihoods(block, weights, now.emission, now.transfer, now.root, posterior, flows)
+        logs = add_expected(block, weights, now.emission, now.transfer, now.root, counts, none)
         possible = logs > -np.inf
         total += float(weights[possible] @ logs[possible])
-        posterior *= np.repeat(weights, np.diff(offsets))[:, None]
-        if len(parent):
-            order = np.argsort(block.rule, kind="stable")
-            starts = np.flatnonzero(np.diff(block.rule[order], prepend=-1))
-            heads[block.rule[order][starts]] += np.add.reduceat(posterior[order], starts)
-        roots += posterior[parent < 0].sum(axis=0)
         progress(start + len(weights))
-    return total, Counts(heads, flows * now.transfer, roots)
+    return total, Counts(counts.rules, counts.flows * now.transfer, counts.roots)
 
 
 def maximised(forest: HeadForest, counts: Counts, settings: ConceptSettings) -> Parameters:

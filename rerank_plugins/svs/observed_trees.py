@@ -15,6 +15,7 @@ from rerank_plugins.constituency.treebank_grammar import EncodedTrees, productio
 from rerank_plugins.kit.vocabulary.signatures import is_signature
 from rerank_plugins.svs.model import UNK_HEADWORD
 from rerank_plugins.svs.states import HEAD, category_and_relation
+from rerank_plugins.svs.tree_posteriors import GivenTrees
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,15 @@ class Observed:
     def rewritings(self) -> Rewritings:
         """The distinct rewritings of the nodes."""
         return _rewritings(self)
+
+    @cached_property
+    def given_trees(self) -> GivenTrees:
+        """The forest as trees in which only concepts are hidden."""
+        forest, parent = self.forest, np.full(len(self.forest.label), -1, np.int32)
+        for child in (forest.left, forest.right):
+            above = np.flatnonzero(child >= 0)
+            parent[child[above]] = above
+        return GivenTrees(forest.offsets, parent, self.relation[forest.label], self.rewritings.rule)
 
 
 @dataclass(frozen=True, eq=False)

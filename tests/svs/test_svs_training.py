@@ -15,7 +15,7 @@ from rerank_plugins.constituency.treebank_grammar import encode_trees, treebank_
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.trees.parseval import Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import clean
-from rerank_plugins.svs import clustering, training
+from rerank_plugins.svs import training, tree_posteriors
 from rerank_plugins.svs.clustering import Clustering, cluster, expected, initial_parameters, maximised
 from rerank_plugins.svs.clusters import clusters
 from rerank_plugins.svs.model import EMBEDDED, compose, read_model, write_model
@@ -161,7 +161,7 @@ def test_sums_of_expected_counts_have_one_order(bank, monkeypatch):
     observed = observed_of(bank)
     parameters = initial_parameters(observed, Clustering(9), np.random.default_rng(1))
     counts = expected(observed, parameters)
-    monkeypatch.setattr(clustering, "expect", clustering.expect.py_func)
+    monkeypatch.setattr(tree_posteriors, "infer", tree_posteriors.infer.py_func)
     again = expected(observed, parameters)
     assert [values.tobytes() for values in again[1:]] == [values.tobytes() for values in counts[1:]]
 

@@ -10,7 +10,15 @@ from rerank_plugins.svs.given_trees import ConceptsOnTrees
 from rerank_plugins.svs.model import EMBEDDED, read_model
 from rerank_plugins.svs.parsing import SvsParser
 from rerank_plugins.svs.training import train_svs
-from rerank_plugins.svs.tree_posteriors import IDENTITY, UNKNOWN_ROW, GivenTrees, log_likelihoods, posteriors
+from rerank_plugins.svs.tree_posteriors import (
+    IDENTITY,
+    UNKNOWN_ROW,
+    ConceptCounts,
+    GivenTrees,
+    add_expected,
+    inferred,
+    posteriors,
+)
 from tests.svs import naive_tree_posteriors as naive
 from tests.svs.test_svs_training import BANK, SMALL
 
@@ -42,12 +50,15 @@ def test_posteriors_are_sums_over_all_assignments(seed, sizes, k, zeros):
     found = posteriors(trees, *parameters)
     np.testing.assert_allclose(found, wanted, atol=1e-12)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
-    weights, flows = rng.random(len(sizes)), np.zeros_like(parameters[1])
-    np.testing.assert_allclose(log_likelihoods(trees, weights, *parameters, found, flows), logs, atol=1e-12)
+    weights, counts = rng.random(len(sizes)), ConceptCounts(*(np.zeros_like(each) for each in parameters))
+    np.testing.assert_allclose(add_expected(trees, weights, *parameters, counts, found[:0]), logs, atol=1e-12)
+    possible, weighed = np.repeat(logs > -np.inf, sizes), np.repeat(weights, sizes)[:, None] * found
+    for rule, sums in enumerate(counts.rules):
+        np.testing.assert_allclose(sums, weighed[possible & (trees.rule == rule)].sum(axis=0), atol=1e-12)
+    np.testing.assert_allclose(counts.roots, weighed[possible & (trees.parent < 0)].sum(axis=0), atol=1e-12)
     # Σ of the expected flows into a concept is the expected count of children with it.
-    possible = np.repeat(logs > -np.inf, sizes) & (trees.relation >= 0) & (trees.parent >= 0)
-    counts = (np.repeat(weights, sizes)[:, None] * found)[possible]
-    np.testing.assert_allclose((flows * parameters[1]).sum(axis=(0, 1)), counts.sum(axis=0), atol=1e-12)
+    children = weighed[possible & (trees.relation >= 0) & (trees.parent >= 0)]
+    np.testing.assert_allclose((counts.flows * parameters[1]).sum(axis=(0, 1)), children.sum(axis=0), atol=1e-12)
 
 
 def test_a_constituent_has_the_posterior_of_its_head_where_l_is_the_identity():
@@ -78,9 +89,7 @@ def test_the_trees_of_the_own_parser_have_the_states_of_its_chart():
         parse = parser.parse(tuple(words.split()))
         given_trees, leaves = concepts.lay_out([parse.tree()])
         assert (given_trees.rule >= 0).all()
-        posterior = np.empty((len(given_trees.parent), model.concepts))
-        none = np.zeros((0, *model.transfer.shape[1:]))
-        (total,) = log_likelihoods(given_trees, np.ones(1), concepts.p, model.transfer, model.root, posterior, none)
+        posterior, (total,) = inferred(given_trees, concepts.p, model.transfer, model.root)
         assert total == pytest.approx(parse.log_probability, rel=1e-9)
         assert len(leaves) == len(words.split())
         np.testing.assert_array_equal(concepts.of_words([parse.tree()]), posterior[leaves])
