@@ -56,7 +56,7 @@ class DependencyLanguageModel(SentenceModel, PickledFields):
         from rerank_plugins.dependency.parsers import EnglishParser
         from rerank_plugins.kit.files.cached_parser import parser_of_model
 
-        return parser_of_model(self.model, self.parser, EnglishParser())
+        return parser_of_model(self.model, self.parser, EnglishParser(), constituents=False)
 
     def __contains__(self, word: str) -> bool:
         return word in self._model

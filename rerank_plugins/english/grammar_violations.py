@@ -41,7 +41,7 @@ class GrammarViolationsFeature(SentenceFeature, PickledFields):
         from rerank_plugins.dependency.parsers import EnglishParser
         from rerank_plugins.kit.files.cached_parser import parser_of_model
 
-        return parser_of_model(None, self.parser, EnglishParser())
+        return parser_of_model(None, self.parser, EnglishParser(), constituents=False)
 
     @property
     def parsers(self) -> tuple[Parser, ...]:

@@ -23,7 +23,9 @@ from rerank_plugins.dependency.biaffine.pieces import WordInputs, frequent_piece
 from rerank_plugins.dependency.biaffine.training import Schedule, train
 from rerank_plugins.dependency.biaffine.training_batches import Batch, Batches, Dropout, Example
 from rerank_plugins.dependency.biaffine.word_vectors import word_vectors
+from rerank_plugins.dependency.language_model import DependencyLanguageModel
 from rerank_plugins.dependency.parsers import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
+from rerank_plugins.kit.files.cached_parser import parser_of_model
 from rerank_plugins.kit.files.model_file import model_kind
 from rerank_plugins.kit.trees.dependency_constituents import lift, to_dependencies
 from rerank_plugins.kit.trees.parseval import Attachment
@@ -223,6 +225,15 @@ def test_constituents_are_made_from_the_dependencies(trained, treebank, tmp_path
         assert scored.log_probability == 0.0
         assert to_dependencies(scored.tree).heads == lift(one.dependencies.heads)
     check_parser(both, sentences)
+
+
+def test_a_model_of_dependencies_takes_a_parser_that_gives_constituents_too():
+    """Labels of constituents do not matter to a model that reads none of them."""
+    both = BiaffineParser(EMBEDDED, constituents=True)
+    assert parser_of_model(None, both, EnglishParser(), constituents=False) is both
+    assert DependencyLanguageModel(parser=both).totals([("it", "rains", ".")])[0] < 0
+    with pytest.raises(ModelError, match="labels of a treebank in brackets, those of the parser labels made from"):
+        parser_of_model(None, both, EnglishParser())
 
 
 def test_a_model_that_is_saved_and_read_parses_the_same(trained, treebank, tmp_path):

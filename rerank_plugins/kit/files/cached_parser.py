@@ -198,10 +198,11 @@ def shared_parser(parser: Parser) -> CachedParser:
     return CachedParser(parser) if key is None else shared(("parser", key), lambda: CachedParser(parser))
 
 
-def parser_of_model(model: Path | None, parser: Parser | None, default: Parser) -> Parser:
+def parser_of_model(model: Path | None, parser: Parser | None, default: Parser, *, constituents: bool = True) -> Parser:
     """The parser for a model file, or for an embedded English model if that is None; `default` if `parser` is None.
 
-    Raises ModelError for a parser of another language than the model's, also if it is the default.
+    Raises ModelError for a parser of another language than the model's, also if it is the default, and for one whose
+    constituents have labels of another kind, unless the model reads no constituents.
     """
     trained_on = read_trained_on(model) if model else TrainedOn("en")
     chosen, whose = (parser, "the parser") if parser else (shared_parser(default), "the default parser")
@@ -210,7 +211,7 @@ def parser_of_model(model: Path | None, parser: Parser | None, default: Parser) 
     if trained_on.differs(chosen.trained_on):
         languages = f"{trained_on.language!r}, and {whose} reads {chosen.trained_on.language!r}"
         raise ModelError(f"{model or 'the embedded model'}: trained on {languages}: {ADVICE}")
-    if trained_on.has_other_labels(chosen.trained_on):
+    if constituents and trained_on.has_other_labels(chosen.trained_on):
         labels = f"{trained_on.described_labels}, those of {whose} {chosen.trained_on.described_labels}"
         raise ModelError(f"{model or 'the embedded model'}: its trees have {labels}: {ADVICE}")
     return chosen
