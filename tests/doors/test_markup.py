@@ -147,3 +147,18 @@ def test_text_with_angle_brackets_is_text(tmp_path):
     lines = ["<doc> is a tag", "5 < 6", "so it is"]
     (tmp_path / "text").write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert [row[0] for row in read_references(["text"]).lines] == lines
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("reference", ["ref.sgm", "all.xml"])
+def test_init_reads_them(tmp_path, reference):
+    lists = (
+        f"{n} ||| {text} ||| F= {rank} ||| -{rank}\n"
+        for n, out in enumerate(OUTPUTS)
+        for rank, text in ((1, out), (2, "x"))
+    )
+    (tmp_path / "tune.nbest").write_text("".join(lists), encoding="utf-8")
+    done("init", "tune.nbest", reference, "src.sgm")
+    drafted = (tmp_path / "rerank.toml").read_text(encoding="utf-8")
+    assert f'references = ["{reference}"]' in drafted
+    assert 'source = "src.sgm"' in drafted

@@ -101,3 +101,12 @@ def test_wrong_rows(tmp_path, content, line, says):
 def test_text_is_no_table(tmp_path, content):
     (tmp_path / "text").write_text(content, encoding="utf-8")
     assert len(read_references(["text"])) == 2
+
+
+def test_init_takes_a_table_beside_lists_for_references(tmp_path):
+    (tmp_path / "refs.csv").write_text("id,text\n1,so it is\n2,oh no\n3,yes\n", encoding="utf-8")
+    lists = {"1": ("so is it", "so it is"), "2": ("oh no", "no oh"), "3": ("yes", "yet")}
+    rows = (json.dumps({"id": id_, "hyps": texts}) + "\n" for id_, texts in lists.items())
+    (tmp_path / "tune.jsonl").write_text("".join(rows), encoding="utf-8")
+    done("init", "tune.jsonl", "refs.csv")
+    assert 'references = ["refs.csv"]' in (tmp_path / "rerank.toml").read_text(encoding="utf-8")

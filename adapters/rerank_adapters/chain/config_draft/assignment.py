@@ -229,7 +229,13 @@ def lines_of(path: Path, ids: Sequence[str]) -> list[str]:
 
 def _text(path: Path, ids: Sequence[str]) -> References:
     """A text, whose lines are matched by number where all ids are numbers: a check asks whether its lines have ids."""
-    text = read_references([path])
+    try:
+        text = read_references([path])
+    except FormatError as error:  # markup and records may have sources alone
+        try:
+            text = read_references([path], role="source")
+        except FormatError:
+            raise error from None
     if text.form != "auto" or not all(map(is_number, ids)):
         return text
     return replace(text, form="lines-from-1" if count_from_1(ids) else "lines")

@@ -12,9 +12,10 @@ from rerank_adapters.chain.config_draft.lists import Lists, Reader
 from rerank_adapters.chain.config_draft.roles import ROLES, role_of
 from rerank_adapters.chain.config_draft.undecided import ANY_TEXT, decide
 from rerank_adapters.formats.columnar import open_lines
-from rerank_adapters.formats.guessing import LINES, NUMBER, guess, guess_folder
+from rerank_adapters.formats.guessing import LINES, NUMBER, Guess, guess, guess_folder
 from rerank_adapters.formats.kaldi import COSTS
 from rerank_adapters.formats.line_lists import stem
+from rerank_adapters.formats.record_texts import shows_table
 from rerank_plugins import FormatError
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.model_file import is_model_file
@@ -79,7 +80,7 @@ def recognise(
                 shown, reason = None, reason or error
             if (reader.name or (shown.name if shown else "")) == "kaldi":
                 keyed.append(path)
-            elif reader.name in ANY_TEXT or (shown is not None and shown.uncertain):
+            elif reader.name in ANY_TEXT or (shown is not None and (shown.uncertain or _has_texts(path, shown))):
                 undecided.append(path)
             elif shown is not None:
                 recognised.lists.append(reader.read(path, reader.name or shown.name))
@@ -168,6 +169,14 @@ def _lists_of_folder(folder: Path, reader: Reader) -> Lists | None:
     except FormatError:
         return None
     return reader.read(folder, guessed.name)
+
+
+def _has_texts(path: Path, shown: Guess) -> bool:
+    """Whether a table has one text for each id, as references have it."""
+    if shown.name != "rows":
+        return False
+    with open_lines(path) as lines:
+        return shows_table([line.rstrip("\r\n") for line in lines], "reference")
 
 
 def _kind(path: Path) -> tuple[str, list[str]]:
