@@ -1,9 +1,10 @@
-"""A process that has imported numpy and numba, and runs each `rerank` in a fork of it: half a second less for each.
+"""A process that has the embedded models in memory, and runs each `rerank` in a fork of it: seconds less for each.
 
-`python -P forked_commands.py ADDRESS` imports them, prints "ready", and listens at a Unix socket until its stdin is
-closed. A client sends the arguments, environment and folder of its command with its stdin, stdout and stderr. A fork
-takes them over, imports rerank_adapters and all that it needs as a process of its own would, and runs the command; its
-exit code is the answer.
+`python -P forked_commands.py ADDRESS` prints "ready", and listens at a Unix socket until its stdin is closed. A client
+sends the arguments, environment and folder of its command with its stdin, stdout and stderr. A fork takes them over and
+runs the command; its exit code is the answer. Before the first fork, the process imports numba and the commands, reads
+the embedded models, and scores a sentence with each, which loads their kernels. The plugins that read them are let go,
+so that each command makes its own, with the options and the cache of its environment.
 """
 
 import ast
@@ -46,16 +47,16 @@ def forking(python: Path, environment: Mapping[str, str], folder: Path) -> Itera
 
 def serve(address: str) -> None:
     """Run the commands of clients in forks until stdin is closed."""
-    import numba
-
-    numba.njit(lambda number: number)(1)  # it loads what all kernels need
-    gc.freeze()  # so that forks share it
+    prepared = False
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen()
         print("ready", flush=True)
         while sys.stdin not in select.select([listening, sys.stdin], [], [])[0]:
             connection = listening.accept()[0]
+            if not prepared:
+                _prepare()
+                prepared = True
             if os.fork() == 0:
                 listening.close()
                 _answer(connection)
@@ -63,6 +64,22 @@ def serve(address: str) -> None:
             with suppress(ChildProcessError):  # there is none
                 while os.waitpid(-1, os.WNOHANG)[0]:  # has ended
                     pass
+
+
+def _prepare() -> None:
+    """Import what most commands need, and read the embedded models, so that forks share them."""
+    os.environ["RERANK_CACHE"] = ""  # no file is to be open in forks; each has the environment of its client
+    import rerank_adapters.cli  # noqa: F401
+    from rerank_adapters import load
+    from rerank_plugins.kit.files.languages import keep_embedded
+
+    keep_embedded()
+    words = ("it", "rains", ".")
+    for name in ("unigram", "dependency-lm", "treelet-lm", "hhmm-lm"):
+        load(name, "language_model").totals([words])
+    load("svs", "parser").parse([words])
+    gc.collect()
+    gc.freeze()
 
 
 def _answer(connection: socket.socket) -> NoReturn:

@@ -244,7 +244,7 @@ def _expected_kinds(grammar: Grammar, left_progeny: LeftProgeny) -> FloatArray:
             kinds[0, 0] = 0.0
             kinds[0, 0, ROOT] = left_progeny.closure[ROOT]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.nan_to_num(kinds / expected, posinf=0.0)
+        return np.nan_to_num(kinds / expected)  # 0 / 0 is 0: what is expected 0 times has no kind of more than 0
 
 
 def _expansions(events: Events, grammar: Grammar, left_progeny: LeftProgeny) -> tuple[Keys, FloatArray]:

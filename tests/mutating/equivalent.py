@@ -23,7 +23,6 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     },
     "adapters/rerank_adapters/evaluation/oracle.py": {
         ("sign = 1.0 if metric.higher_is_better == best else -1.0", "1.0", "2.0"): SIGN,
-        ("if end - start == 1:", "-", "+"): "a list of one hypothesis is searched in vain",
     },
     "adapters/rerank_adapters/metrics/bleu.py": {
         (
@@ -32,9 +31,6 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
             "2.0",
         ): "the penalty of an empty text is given in the next line",
     },
-    "adapters/rerank_adapters/metrics/edit_rate.py": {
-        ("if h < h_end:", "<", "<="): "without hypotheses there are no distances",
-    },
     "adapters/rerank_adapters/tuners/boosted.py": {
         ("sign = 1.0 if data.metric.higher_is_better else -1.0", "1.0", "2.0"): "the gains are standardised",
     },
@@ -42,12 +38,6 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
         ("weights[feature] = new if new < lists.upper[feature] else lists.upper[feature]", "<", "<="): "both are equal",
     },
     "adapters/rerank_adapters/tuners/pro.py": {
-        ("one, other = starts + np.minimum((uniform * lengths).astype(np.int64), lengths - 1)", "-", "+"): (
-            "the products have 64 bits, and do not reach the length"
-        ),
-        ("one, other = starts + np.minimum((uniform * lengths).astype(np.int64), lengths - 1)", "1", "0"): (
-            "the products have 64 bits, and do not reach the length"
-        ),
         ("swap = self.goodness[one] < self.goodness[other]", "<", "<="): "no pair of equals is kept",
     },
     "adapters/rerank_adapters/tuners/lbfgs.py": {
@@ -67,11 +57,6 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     },
     "rerank_plugins/hhmm/event_counts.py": {
         ("phrase, unary = forest.word < 0, forest.right < 0", "0", "1"): "the first node of all is a left child",
-    },
-    "rerank_plugins/hhmm/interpolation.py": {
-        ("return np.nan_to_num(kinds / expected, posinf=0.0)", "0.0", "1.0"): (
-            "what is expected 0 times has no kind of more than 0"
-        ),
     },
     "rerank_plugins/missing_words/tables.py": {
         ("for between in range(min(window, len(padded) - 1)):", "1", "0"): "so far from each other there are no pairs",

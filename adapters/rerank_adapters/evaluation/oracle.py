@@ -53,8 +53,6 @@ def _ascend(statistics: FloatArray, offsets: LongArray, metric: Metric, sign: fl
         totals = statistics[rows].sum(0)  # summed again in each pass, so that rounding errors do not add up
         changed = False
         for segment, (start, end) in enumerate(bounds):
-            if end - start == 1:
-                continue
             others = totals - statistics[rows[segment]]
             scores = sign * metric.score(others + statistics[start:end])
             row = start + int(np.argmax(scores))

@@ -146,8 +146,7 @@ class LevenshteinRate(EditRate):
         for h, h_end, r, r_end in layout.merged_jobs().tolist():
             units = self.units(layout.texts[h:h_end] + layout.texts[r:r_end])
             lengths[r - layout.distinct : r_end - layout.distinct] = [len(text) for text in units[h_end - h :]]
-            if h < h_end:
-                fewest[h:h_end] = _distances(units[h_end - h :], units[: h_end - h], self.costs).min(axis=0)
+            fewest[h:h_end] = _distances(units[h_end - h :], units[: h_end - h], self.costs).min(axis=0)
         return fewest, lengths
 
     def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[LongArray, LongArray]:

@@ -68,8 +68,7 @@ class PairSampler:
         offsets = self.offsets[begin : end + 1]
         lengths, starts = np.diff(offsets)[:, None], offsets[:-1, None]
         uniform = rng.random((2, len(lengths), self.drawn), dtype=np.float32)
-        # Rounding in float32 may give the length itself, hence the minimum.
-        one, other = starts + np.minimum((uniform * lengths).astype(np.int64), lengths - 1)
+        one, other = starts + (uniform * lengths).astype(np.int64)  # products of 64 bits, which are below the length
         difference = np.abs(self.goodness[one] - self.goodness[other])
         fits = (difference >= self.threshold) & (difference <= self.ceiling) & (difference > 0)
         # The draws are in random order, so the first among equals are a random choice.
