@@ -110,3 +110,55 @@ def test_damaged_files(tmp_path):
         load(path, "classifier")
     with pytest.raises(ConfigError, match=r"Pipeline\.load reads weights"):
         load(path)
+
+
+def test_score_is_the_proportion_of_right_labels():
+    classifier = SentenceClassifier("length").fit(TEXTS, LABELS)
+    wrong = [1 - label for label in LABELS[:5]] + LABELS[5:]
+    assert classifier.score(TEXTS, LABELS) == np.mean([a == bool(b) for a, b in zip(
+        classifier.predict(TEXTS)["acceptable"], LABELS, strict=True)])  # fmt: skip
+    assert classifier.score(TEXTS, LABELS) == 1.0
+    assert classifier.score(TEXTS, wrong) == 0.75
+    assert classifier.score(TEXTS[1::2], np.ones(10, bool)) == 1.0  # labels of one kind can be scored
+    with pytest.raises(ConfigError, match="labels: found 3 for 20 texts"):
+        classifier.score(TEXTS, [1, 0, 1])
+    with pytest.raises(ConfigError, match="not fitted"):
+        SentenceClassifier("length").score(TEXTS, LABELS)
+
+
+def test_parameters_can_be_changed():
+    classifier = SentenceClassifier("length", criterion="mcc").fit(TEXTS, LABELS)
+    assert classifier.get_params() == {
+        "features": "length", "kind": "threshold", "criterion": "mcc", "columns": (), "text": "penn-tokenize",
+        "language": "", "jobs": 2,
+    }  # fmt: skip
+    with pytest.raises(ConfigError, match="a classifier has no parameter 'criterium'; did you mean 'criterion'"):
+        classifier.set_params(criterium="accuracy")
+    with pytest.raises(ConfigError, match="kind is 'svm'"):
+        classifier.set_params(features="unigram", kind="svm")
+    assert (classifier.features, classifier.threshold_ > 0) == ("length", True)  # a refused change changes nothing
+    assert classifier.set_params(features="unigram", jobs=1) is classifier
+    assert (classifier.features, classifier.jobs, classifier.criterion) == ("unigram", 1, "mcc")
+    with pytest.raises(ConfigError, match="not fitted"):
+        classifier.predict(TEXTS)
+    assert classifier.fit(TEXTS, LABELS).weights_.keys() <= {"unigram.total", "unigram.per_word", "unigram.oovs"}
+
+
+def test_scikit_learn_clones_and_searches():
+    base = pytest.importorskip("sklearn.base")
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+
+    fitted = SentenceClassifier("length").fit(TEXTS, LABELS)
+    clone = base.clone(fitted)
+    assert clone.get_params() == fitted.get_params()
+    assert base.is_classifier(clone)
+    with pytest.raises(ConfigError, match="not fitted"):
+        clone.weights_  # noqa: B018
+    assert clone.fit(TEXTS, LABELS).weights_ == fitted.weights_
+    assert cross_val_score(clone, np.array(TEXTS), LABELS, cv=2).tolist() == [1.0, 1.0]
+    grid = {"features": ["length", "unigram"], "criterion": ["accuracy", "mcc"]}
+    search = GridSearchCV(SentenceClassifier(), grid, cv=2).fit(TEXTS, LABELS)
+    assert len(search.cv_results_["params"]) == 4
+    assert search.best_params_["features"] == "length"
+    assert search.best_score_ == 1.0
+    assert search.best_estimator_.predict(NEW)["acceptable"] == [True, False]

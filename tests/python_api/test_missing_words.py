@@ -103,6 +103,9 @@ def test_what_restoration_refuses(folder):
         locate(["a b", "a"], folder / "news.mw")
     with pytest.raises(ConfigError, match="no method is named 'odd'; did you mean 'odds'"):
         locate(["a b"], folder / "news.mw", method="odd")
+    for other in (None, 3, {"use": "missing-words"}):
+        with pytest.raises(TypeError, match="model: wanted the file of a model of missing words, or that model, found"):
+            locate(["a b"], other)
     with pytest.raises(FormatError, match=r"texts:1: no blank in the sentence, wanted one \(____\)"):
         fill(["a b"], folder / "news.mw")
     with pytest.raises(ConfigError, match="candidates limits the words of a model of missing words"):

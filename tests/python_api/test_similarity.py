@@ -122,8 +122,43 @@ def test_what_it_refuses(folder):
         similarity(PAIRS, "tfidf.stem")
     with pytest.raises(ConfigError, match=r"the measure 'esa.cosine' needs data: give them by --esa"):
         similarity(PAIRS, "esa.cosine")
-    with pytest.raises(ConfigError, match=r"two measures are called 'tfidf\.stems'"):
+    with pytest.raises(ConfigError, match=r"two are called 'tfidf\.stems': give one a label"):
         similarity(PAIRS, ["tfidf.stems", "tfidf.stems"])
-    with pytest.raises(ConfigError, match="wanted the name of a measure, a file or a trained system, found 3"):
+    with pytest.raises(
+        TypeError, match="wanted the name of a measure, a table with 'use', a file or a trained system, f"
+    ):
         similarity(PAIRS, [3])
     assert len(similarity([], "tfidf.stems")) == 0
+    with pytest.raises(ConfigError, match=r"strings\.edits has no option 'txt'; did you mean 'text'"):
+        similarity(PAIRS, "strings.edits,txt=none")
+    with pytest.raises(ConfigError, match=r"a table of a plugin wants its name under 'use', found \{'name'"):
+        similarity(PAIRS, [{"name": "x"}])
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "strings.edits,text=none", {"use": "strings.edits", "text": "none"},
+        ["strings.edits,text=none"], {"a": {"use": "strings.edits", "text": "none"}},
+        [{"use": "strings.edits", "label": "a", "text": "none"}],
+    ],
+)  # fmt: skip
+def test_a_measure_is_named_with_its_options(folder, spec):
+    pairs = [("It rains.", "It rains ."), ("a", "b")]
+    rows = similarity(pairs, spec)
+    wanted = load("strings.edits", text="none").scores(pairs).tolist()
+    assert rows[rows.columns[2]] == wanted
+    assert wanted[0] < 1.0
+    assert similarity(pairs, "strings.edits")["strings.edits"][0] == 1.0
+    assert similarity(pairs, "strings.edits", text="none")["strings.edits"] == wanted
+    lines = done("similarity", "apply", folder / "pairs.tsv", "--measure", "strings.edits,text=lowercase").lines
+    assert lines == printed(folder, "--measure", "strings.edits", "--text", "lowercase")
+
+
+def test_what_measures_share_is_computed_once(monkeypatch):
+    from rerank_plugins.similarity.measures.table import Measures
+
+    calls, columns = [], Measures.columns
+    monkeypatch.setattr(Measures, "columns", lambda self, *given: calls.append(given[1]) or columns(self, *given))
+    similarity(PAIRS, ["tfidf.stems", "tfidf.words", "overlap.unigram", "strings.edits,text=lowercase"])
+    assert calls == [{"tfidf", "overlap"}, {"strings"}]

@@ -77,3 +77,14 @@ def test_an_output_that_cannot_be_written_is_said_before_any_work(text, tmp_path
     (tmp_path / "model").mkdir()
     with pytest.raises(ConfigError, match="model: is a folder, expected a file to write"):
         train("ngram", text, tmp_path / "model")
+
+
+def test_a_trainer_is_a_name_with_options_a_table_or_an_object(text, tmp_path):
+    wanted = train("ngram", text, tmp_path / "a", order=2, text="none").read_bytes()
+    given = ["ngram,order=2", {"use": "ngram", "order": 2}, load("ngram", kind="trainer", order=2)]
+    for place, trainer in enumerate(given):
+        assert train(trainer, text, tmp_path / f"b{place}", text="none").read_bytes() == wanted
+    with pytest.raises(TypeError, match="wanted a trainer by its name or as an object of a registered class, found 3"):
+        train(3, text, tmp_path / "c")
+    with pytest.raises(ConfigError, match="a table of a plugin wants its name under 'use'"):
+        train({"order": 2}, text, tmp_path / "c")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rerank_adapters.chain.loading import all_plugins
+from rerank_adapters.api.plugin_tables import table_of
+from rerank_adapters.chain.loading import all_plugins, table_of_name
 from rerank_adapters.chain.training.model_tables import training_of
 from rerank_adapters.config import Config, Model
+from rerank_plugins import Trainer
+from rerank_plugins.core.registry import Registry
 
 
 def train(
-    name: str,
+    name: str | Mapping[str, Any] | Trainer,
     data: str | Path | Sequence[str | Path],
     output: str | Path,
     *,
@@ -21,11 +24,12 @@ def train(
 ) -> Path:
     r"""Train a model with the trainer `name` on files, write it to `output`, and return this path, which `load` takes.
 
-    `options` are those of `rerank train NAME`, with `_` for `-`; several values are a list. `report` gets the lines
-    that the command prints, such as the sizes of the model and held-out perplexities.
+    `options` are those of `rerank train NAME`, with `_` for `-`; several values are a list. Some may be given with the
+    name, as `load` takes it: "ngram,order=2", a table with `use`, or a trainer that `load` has made. `report` gets the
+    lines that the command prints, such as the sizes of the model and held-out perplexities.
 
     Raises ConfigError for an unknown trainer or option, a wrong value or a missing file, FormatError for data that
-    cannot be read.
+    cannot be read, TypeError for another object.
 
     >>> from rerank_adapters import load, train
     >>> import tempfile, pathlib
@@ -36,12 +40,25 @@ def train(
     True
     """
     inputs = [str(data)] if isinstance(data, str | Path) else [str(path) for path in data]
-    given = {key: _plain(value) for key, value in options.items()}
-    model = Model(train=name, inputs=inputs, output=Path(output), options=given)
-    training = training_of(Config(), model, all_plugins(), f"train({name!r})")
+    registry = all_plugins()
+    table = _table(name, registry)
+    of_name = table.pop("use")
+    given = {key: _plain(value) for key, value in (table | options).items()}
+    model = Model(train=of_name, inputs=inputs, output=Path(output), options=given)
+    training = training_of(Config(), model, registry, f"train({of_name!r})")
     training.make_room()
     training.run(report)
     return training.output
+
+
+def _table(trainer: object, registry: Registry) -> dict[str, Any]:
+    """The name of a trainer under `use`, and its options. Raises TypeError for an object that is none with a name."""
+    if isinstance(trainer, str | Mapping):
+        return table_of_name(trainer)
+    table = table_of(trainer, "trainer", registry) if isinstance(trainer, Trainer) else None
+    if table is None:
+        raise TypeError(f"wanted a trainer by its name or as an object of a registered class, found {trainer!r:.60}")
+    return table
 
 
 def _plain(value: Any) -> Any:

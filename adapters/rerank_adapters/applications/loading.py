@@ -5,15 +5,12 @@ The chain loads plugins (chain/loading.py). Measures of similarity and classifie
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from rerank_adapters.chain import loading
-from rerank_adapters.chain.loading import all_plugins, kinds_of
-from rerank_adapters.config import plugin_table
+from rerank_adapters.chain.loading import all_plugins, file_of, kinds_of, made, table_of_name
 from rerank_adapters.weights.named_weights import read_toml
 from rerank_plugins import ConfigError, FormatError, ModelError
 from rerank_plugins.core.registry import KINDS, suggestion
@@ -88,7 +85,7 @@ def _kind_of(spec: object) -> str | None:
     """Of which kind of an application something is; None for a plugin, or whatever else."""
     if not isinstance(spec, str | Path | Mapping):
         return getattr(spec, "loaded_as", None)  # so that the applications need not be imported to ask
-    name, path = _name(spec), _file(spec)
+    name, path = _name(spec), file_of(spec)
     if path is not None:
         return _kind_of_file(path)
     is_measure = "." in name and name.partition(".")[0] in _families()
@@ -109,12 +106,6 @@ def _kind_of_file(path: Path) -> str | None:
         return None
 
 
-def _file(spec: str | Path | Mapping[str, Any]) -> Path | None:
-    """The file of that name, if there is one."""
-    path = "" if isinstance(spec, Mapping) else os.path.expanduser(spec)
-    return Path(path) if os.path.isfile(path) else None
-
-
 def _name(spec: str | Path | Mapping[str, Any]) -> str:
     if isinstance(spec, Mapping):
         return str(spec.get("use", ""))
@@ -129,18 +120,9 @@ def _families() -> frozenset[str]:
 
 def _measure(spec: Any, options: dict[str, Any]) -> Any:
     """The measure of similarity, the metric or the trained system that is named, or is the object."""
-    from rerank_adapters.applications.similarity.measure import SimilarityMeasure, SimilaritySystem
-    from rerank_plugins import Metric
+    from rerank_adapters.applications.similarity.named import measure_of
 
-    if not isinstance(spec, str | Path | Mapping):
-        return _object(spec, (SimilarityMeasure, SimilaritySystem, Metric), "measure", options)
-    if path := _file(spec):
-        return _made(SimilaritySystem, {"model": path}, options, str(spec))
-    table = _table(spec)
-    name = table.pop("use")
-    if kinds_of(all_plugins(), name, "metric"):  # every metric is a measure
-        return loading.load(spec, "metric", **options)
-    return _made(SimilarityMeasure, {"name": name}, table | options, name)
+    return measure_of(spec, **options)
 
 
 def _classifier(spec: Any, options: dict[str, Any]) -> Any:
@@ -151,21 +133,16 @@ def _classifier(spec: Any, options: dict[str, Any]) -> Any:
         return _object(spec, (SentenceClassifier,), "classifier", options)
     name = _name(spec)
     if name in CLASSIFIERS:
-        table = _table(spec)
-        return _made(SentenceClassifier, {"kind": table.pop("use")}, table | options, name)
+        table = table_of_name(spec)
+        return made(SentenceClassifier, {"kind": table.pop("use")}, table | options, name)
     if isinstance(spec, Mapping):
         raise ConfigError(f"no classifier is named {name!r}{suggestion(name, CLASSIFIERS)}")
-    path = _file(spec)
+    path = file_of(spec)
     if path is None:
         raise ConfigError(f"{spec}: no such file, and no classifier of that name{suggestion(name, CLASSIFIERS)}")
     for key in options.keys() - {"jobs"}:
         raise ConfigError(f"{spec}: the file of a classifier has its own {key}")
     return SentenceClassifier.load(path, **options)
-
-
-def _table(spec: str | Path | Mapping[str, Any]) -> dict[str, Any]:
-    """The table of a name with its options, under `use`."""
-    return dict(spec) if isinstance(spec, Mapping) else plugin_table(str(spec))
 
 
 def _object(spec: object, classes: tuple[type, ...], kind: str, options: Mapping[str, Any]) -> object:
@@ -174,12 +151,3 @@ def _object(spec: object, classes: tuple[type, ...], kind: str, options: Mapping
     if not isinstance(spec, classes):
         raise TypeError(f"wanted a {kind}, found {spec!r:.60}")
     return spec
-
-
-def _made(class_: type, named: Mapping[str, Any], options: Mapping[str, Any], name: str) -> Any:
-    """The object of a class with options. Raises ConfigError for an unknown one."""
-    known = [field.name for field in fields(class_) if field.init and field.name not in named]
-    for key in options:
-        if key not in known:
-            raise ConfigError(f"load({name!r}): {name} has no option {key!r}{suggestion(key, known)}")
-    return class_(**named, **options)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
@@ -34,6 +35,7 @@ from rerank_plugins.kit.files.languages import ENGLISH
 from rerank_plugins.kit.files.model_file import is_model_file, read_trained_on
 
 USUAL_STEPS = ("penn-tokenize",)  # of the commands, for a model that does not say what its text went through
+Made = TypeVar("Made")
 READING = ("language_model", "parser", "feature")  # kinds of plugins that read model files
 
 
@@ -110,7 +112,35 @@ def label_of(spec: object) -> str:
         return str(spec.get("label", spec.get("use")))
     if isinstance(spec, str):
         return Path(spec).name if Path(spec).is_file() else str(plugin_table(spec).get("label", spec))
+    if getattr(spec, "loaded_as", None) == "measure":
+        model = getattr(spec, "model", "")
+        return str(
+            getattr(spec, "name", "") or (Path(model).name if isinstance(model, str | Path) else type(spec).__name__)
+        )
     return type(spec.parser if isinstance(spec, CachedParser) else spec).__name__
+
+
+def file_of(spec: str | Path | Mapping[str, Any]) -> Path | None:
+    """The file of that name, if there is one."""
+    path = "" if isinstance(spec, Mapping) else os.path.expanduser(spec)
+    return Path(path) if os.path.isfile(path) else None
+
+
+def table_of_name(spec: str | Path | Mapping[str, Any]) -> dict[str, Any]:
+    """The table of a name with its options, under `use`. Raises ConfigError for a table without it."""
+    table = dict(spec) if isinstance(spec, Mapping) else plugin_table(str(spec))
+    if not isinstance(table.get("use"), str):
+        raise ConfigError(f"a table of a plugin wants its name under 'use', found {table!r:.60}")
+    return table
+
+
+def made(class_: type[Made], named: Mapping[str, Any], options: Mapping[str, Any], name: str) -> Made:
+    """The object of a dataclass that is no plugin, with options. Raises ConfigError for an unknown one."""
+    known = [field.name for field in fields(cast("Any", class_)) if field.init and field.name not in named]
+    for key in options:
+        if key not in known:
+            raise ConfigError(f"{name} has no option {key!r}{suggestion(key, known)}")
+    return class_(**named, **options)
 
 
 def all_plugins() -> Registry:
@@ -137,9 +167,8 @@ def entry_and_table(
 ) -> tuple[Entry, dict[str, Any]]:
     """The entry of a plugin, and its table with `use`. Raises what `load` raises."""
     if isinstance(spec, Mapping):
-        if not isinstance(spec.get("use"), str):
-            raise ConfigError(f"a table of a plugin wants its name under 'use', found {dict(spec)!r:.60}")
-        return _named(registry, spec["use"], kind), dict(spec)
+        table = table_of_name(spec)
+        return _named(registry, table["use"], kind), table
     name = spec.partition(",")[0] if isinstance(spec, str) else ""
     if name and kinds_of(registry, name, kind):
         return _named(registry, name, kind), plugin_table(str(spec))

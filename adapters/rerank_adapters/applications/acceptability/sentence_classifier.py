@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
+import numpy as np
+
 from rerank_adapters.api.pipeline_parameters import job_of
 from rerank_adapters.applications.acceptability.classifiers import (
     ALL,
@@ -34,6 +36,7 @@ from rerank_plugins.core.registry import Registry, suggestion
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
 
+PARAMETERS = ("features", "kind", "criterion", "columns", "text", "language", "jobs")
 AS_THEY_ARE = TextPipeline(())  # for texts that have gone through the steps
 
 
@@ -53,6 +56,9 @@ class SentenceClassifier:
     `load("threshold", features="slr")` makes one too, and `load("classifier.toml")` reads one that `save` or
     `rerank acceptability sentences --save` has written. Raises ConfigError for an unknown kind or criterion, and what
     `load` raises for the features.
+
+    scikit-learn can clone a classifier and search over its parameters: `GridSearchCV(SentenceClassifier(),
+    {"features": ["length", "unigram"]}).fit(texts, labels)`.
 
     >>> texts = ["the dog barks", "it rains", "dogs", "rain"]
     >>> classifier = SentenceClassifier("length").fit(texts, [1, 1, 0, 0])
@@ -99,6 +105,35 @@ class SentenceClassifier:
         classifier.features, classifier.text = list(job.config.feature), list(steps.steps)
         classifier._job, classifier._learnt, classifier._steps = job, learnt, steps
         return classifier
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  scikit-learn's signature
+        """The parameters of the constructor by name, as scikit-learn asks for them.
+
+        >>> SentenceClassifier("length", criterion="mcc").get_params()["criterion"]
+        'mcc'
+        """
+        return {name: getattr(self, name) for name in PARAMETERS}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters of the constructor; the classifier is then not fitted. Raises ConfigError for unknown ones.
+
+        >>> SentenceClassifier("length").set_params(kind="logistic").kind
+        'logistic'
+        """
+        for name in parameters:
+            if name not in PARAMETERS:
+                raise ConfigError(f"a classifier has no parameter {name!r}{suggestion(name, PARAMETERS)}")
+        changed = type(self)(**(self.get_params() | parameters))  # checks all of them before any is changed
+        self.__dict__.update(changed.__dict__)
+        self._learnt = None
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn's searches ask for: this is a classifier of two classes, and labels are wanted."""
+        from sklearn.utils import ClassifierTags, Tags, TargetTags
+
+        tags = ClassifierTags(multi_class=False)
+        return Tags(estimator_type="classifier", target_tags=TargetTags(required=True), classifier_tags=tags)
 
     @property
     def weights_(self) -> dict[str, float]:
@@ -151,6 +186,14 @@ class SentenceClassifier:
         names = [shown(text).rstrip("\r\n") for text in given]
         return Rows(["text", "acceptable", "score"], zip(names, (margins > 0).tolist(), scores.tolist(), strict=True))
 
+    def score(self, texts: Iterable[Text] | Path, labels: Iterable[object]) -> float:
+        """The proportion of texts whose label is predicted; a search of scikit-learn maximises it.
+
+        Raises ConfigError before `fit`, for other labels than 0 and 1, and for another number of them.
+        """
+        accepted = self.predict(texts)["acceptable"]
+        return accuracy(np.array(accepted), np.array(_truth_values(labels, len(accepted))))
+
     def save(self, path: str | Path) -> None:
         """Write the file that `load` and `rerank acceptability classify` read.
 
@@ -174,15 +217,20 @@ class SentenceClassifier:
         return [" ".join(words) for words in words_of(list(checked_texts(texts)), self._steps)]
 
 
-def _checked_labels(labels: Iterable[object], texts: int) -> list[bool]:
-    """The labels as truth values. Raises ConfigError for others, for another number, and for labels of one kind."""
+def _truth_values(labels: Iterable[object], texts: int) -> list[bool]:
+    """The labels as truth values. Raises ConfigError for others, and for another number."""
     given = list(labels)
     if len(given) != texts:
         raise ConfigError(f"labels: found {len(given)} for {texts} texts")
     for number, label in enumerate(given):
         if isinstance(label, str) or label not in (0, 1):
             raise ConfigError(f"labels[{number}]: wanted 1 (acceptable) or 0, found {label!r:.60}")
-    acceptable = [bool(label) for label in given]
+    return [bool(label) for label in given]
+
+
+def _checked_labels(labels: Iterable[object], texts: int) -> list[bool]:
+    """The same of texts to learn from. Raises ConfigError for labels of one kind, too."""
+    acceptable = _truth_values(labels, texts)
     if len(set(acceptable)) < 2:
         raise ConfigError(f"labels: wanted acceptable texts (1) and others (0), found {texts} of one kind")
     return acceptable

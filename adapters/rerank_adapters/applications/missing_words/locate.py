@@ -93,8 +93,8 @@ def locate(
     `method`  "odds", "distance" or "ngram", as for the command
     `top`     the number of positions of each text
 
-    Raises TypeError for a text in the place of several, FormatError for a text of fewer than two words, with its
-    number, ModelError for a file that cannot be read.
+    Raises TypeError for a text in the place of several and for another model, FormatError for a text of fewer than two
+    words, with its number, ModelError for a file that cannot be read.
 
     >>> import pathlib, tempfile
     >>> from rerank_adapters import train
@@ -107,8 +107,10 @@ def locate(
     """
     if top < 1:
         raise ConfigError(f"top is {top}, wanted 1 or more")
-    from rerank_plugins.missing_words.model import METHODS
+    from rerank_plugins.missing_words.model import METHODS, MissingWordsModel
 
+    if not isinstance(model, str | Path | MissingWordsModel):
+        raise TypeError(f"model: wanted the file of a model of missing words, or that model, found {model!r:.60}")
     if method not in METHODS:
         raise ConfigError(f"method: no method is named {method!r}{suggestion(method, METHODS)}")
     task = Locating(Path(model) if isinstance(model, str) else model, method, top)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rerank_adapters.applications.similarity.measure_data import check_data, check_measure, family_of, measures_of
-from rerank_adapters.applications.similarity.model import Regression, SimilarityModel, read_similarity
+from rerank_adapters.applications.similarity.model import SimilarityModel, read_similarity
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs
 from rerank_adapters.chain.builder import file_state
 from rerank_adapters.given_texts import Text, Words, checked_pairs, pipeline_of, words_of
@@ -74,30 +74,43 @@ class SimilarityMeasure(PairScorer):
         Words are weighted by their rarity among the pairs, so give pairs of one kind together. Raises TypeError for a
         value that is no pair.
         """
-        tokens = tokens_of(checked_pairs(pairs), pipeline_of(self.text))
-        values = self._measures.columns(tokens, {family_of(self.name)})
-        return values[:, self._measures.names.index(self.name)]
+        return columns_of({self.name: self}, checked_pairs(pairs))[self.name]
 
 
 @dataclass(frozen=True)
 class SimilaritySystem(PairScorer):
-    """A system of `rerank similarity train`, which combines measures; the file records its text steps.
+    """A system of `rerank similarity train`, which combines measures, by its file; this records its text steps.
 
     Raises ModelError for a file of another kind, and ConfigError where data that it was trained with are not given.
     """
 
-    model: str | Path
+    model: str | Path | SimilarityModel
 
     def __post_init__(self) -> None:
         check_data(self._system, self._measures)
 
     @cached_property
     def _system(self) -> SimilarityModel:
-        return read_similarity(Path(self.model))
+        return self.model if isinstance(self.model, SimilarityModel) else read_similarity(Path(self.model))
 
     def scores(self, pairs: Iterable[tuple[Text, Text]]) -> FloatArray:
         """(pairs) scores on the scale of the training pairs. Raises TypeError for a value that is no pair."""
         return score_pairs(self._system, checked_pairs(pairs), self._measures)
+
+
+def columns_of(measures: Mapping[str, SimilarityMeasure], pairs: Sequence[tuple[Text, Text]]) -> dict[str, FloatArray]:
+    """(pairs) the values of each measure by its label; what measures of the same data share is computed once."""
+    alike: dict[tuple[int, tuple[str, ...]], dict[str, SimilarityMeasure]] = {}
+    for label, measure in measures.items():
+        key = (id(measure._measures), tuple(pipeline_of(measure.text).steps))
+        alike.setdefault(key, {})[label] = measure
+    columns: dict[str, FloatArray] = {}
+    for group in alike.values():
+        first = next(iter(group.values()))
+        families = {family_of(measure.name) for measure in group.values()}
+        values = first._measures.columns(tokens_of(pairs, pipeline_of(first.text)), families)
+        columns |= {label: values[:, first._measures.names.index(measure.name)] for label, measure in group.items()}
+    return columns
 
 
 def tokens_of(pairs: Sequence[tuple[Text, Text]], text: TextPipeline) -> list[tuple[Words, Words]]:
@@ -111,13 +124,6 @@ def measure(
 ) -> FloatArray:
     """(pairs, measures) the values of all measures; the columns of families that are not in `only` are 0."""
     return measures.columns(tokens_of(sentences.pairs, text), only)
-
-
-def one_measure(name: str, measures: Measures, text: tuple[str, ...]) -> SimilarityModel:
-    """A system that returns the value of one measure, on its own scale. Raises ConfigError for an unknown measure."""
-    check_measure(name, measures)
-    regression = Regression((name,), np.ones(1), 0.0)
-    return SimilarityModel("one", (name,), {name: regression}, (-np.inf, np.inf), text, vectors=measures.vectors)
 
 
 def score_pairs(model: SimilarityModel, pairs: Sequence[tuple[Text, Text]], measures: Measures) -> FloatArray:

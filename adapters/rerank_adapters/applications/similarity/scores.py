@@ -17,9 +17,10 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.applications.similarity.measure import one_measure, score_pairs
+from rerank_adapters.applications.similarity.measure import score_pairs
 from rerank_adapters.applications.similarity.measure_data import measures_of
 from rerank_adapters.applications.similarity.model import read_similarity
+from rerank_adapters.applications.similarity.named import measure_of
 from rerank_adapters.applications.similarity.pair_scores import metric_scores, similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.chain.overlap import LEARNT, warn_of_learnt
@@ -89,11 +90,9 @@ def similarity_of(
     if model is not None:
         system = read_similarity(model)
         return partial(score_pairs, system, measures=measures_of(**data)), system.provenance
-    text, spec = options.text_steps(steps), named_measure(registry, str(measure))
-    if isinstance(spec, Metric):
-        return partial(metric_scores, spec, text=TextPipeline(text)), {}
-    measures = measures_of(**data)
-    return partial(score_pairs, one_measure(spec, measures, text), measures=measures), {}
+    text = options.text_steps(steps)
+    scorer = measure_of(named_measure(registry, str(measure)), {**data, "text": text})
+    return partial(metric_scores, scorer, text=TextPipeline(text)) if isinstance(scorer, Metric) else scorer.scores, {}
 
 
 def named_measure(registry: Registry, measure: str) -> Metric | str:
