@@ -38,6 +38,9 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     "adapters/rerank_adapters/tuners/boosted.py": {
         ("sign = 1.0 if data.metric.higher_is_better else -1.0", "1.0", "2.0"): "the gains are standardised",
     },
+    "adapters/rerank_adapters/tuners/iterative.py": {
+        ("weights = problem.unfolded(np.zeros(0))", "0", "1"): "no weight is free, so that none is taken from it",
+    },
     "adapters/rerank_adapters/tuners/hope_fear.py": {
         ("weights[feature] = new if new < lists.upper[feature] else lists.upper[feature]", "<", "<="): "both are equal",
     },
@@ -72,6 +75,13 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
         ("return np.nan_to_num(kinds / expected, posinf=0.0)", "0.0", "1.0"): (
             "what is expected 0 times has no kind of more than 0"
         ),
+    },
+    "rerank_plugins/kit/trees/binarisation.py": {
+        (
+            "below = Tree(symbol, (below, children[i]) if i > head else (children[i], below))",
+            ">",
+            ">=",
+        ): "the head is not generated beside itself",
     },
     "rerank_plugins/missing_words/tables.py": {
         ("for between in range(min(window, len(padded) - 1)):", "1", "0"): "so far from each other there are no pairs",
