@@ -84,8 +84,25 @@ def test_added_and_selected(ablation):
     assert gains == pytest.approx(ablation.base - ablation.whole)
 
 
+@pytest.mark.parametrize(
+    ("parts", "sets"),
+    [
+        (("left-out",), ["abcde", "ab", "bcde", "acde", "abde", "abce", "abcd"]),
+        (("added",), ["abcde", "ab", "abc", "abd", "abe"]),
+        (("selection",), ["abcde", "ab", "abc", "abd", "abe", "abcd", "abce", "abcde"]),
+        (("added", "selection"), ["abcde", "ab", "abc", "abd", "abe", "abcd", "abce", "abcde"]),
+        (("correlations",), ["abcde", "ab"]),
+    ],
+)
+def test_the_trials_that_are_needed_are_those_of_all_sets_that_may_be_tried(parts, sets):
+    """Of five families, to two of which the others are added; c is selected first, then d, then e."""
+    assert trials_needed(5, 2, parts) == len(sets)
+
+
 def test_resampled_weights_are_those_of_drawn_segments(data):
-    resampled = resampled_weights(data, TUNER, np.ones(7), 3, 5, jobs=2)
+    told = []
+    resampled = resampled_weights(data, TUNER, np.ones(7), 3, 5, jobs=2, progress=told.append)
+    assert sum(told) == 3
     for number, weights in enumerate(resampled):
         rng = np.random.default_rng([5, number])
         drawn = take_segments(data, rng.integers(0, 20, 20))

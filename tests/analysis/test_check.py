@@ -2,10 +2,12 @@
 
 import re
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
-from rerank_adapters.analysis.estimate import Estimate, FeatureCost, _sample
+from rerank_adapters.analysis import estimate as estimates
+from rerank_adapters.analysis.estimate import Estimate, FeatureCost, _length, _sample
 from rerank_plugins import Hypothesis, NBestList
 from tests.command_line import Ran, done, rerank
 
@@ -259,3 +261,29 @@ def test_the_sample_has_lists_of_all_lengths():
     assert sorted(int(nbest.segment_id) for nbest in sample) == [11, 31, 51, 71, 91]
     assert {len(nbest) for nbest in sample} == {100}
     assert sample[0].segment_id == "51"
+
+
+def test_a_list_is_as_long_as_its_texts_on_average():
+    assert [_length(NBestList("1", (Hypothesis("abc"), Hypothesis("abcde"))[:n])) for n in (1, 2)] == [3, 4]
+
+
+def test_the_estimate_counts_bytes_of_tables_values_and_workers(monkeypatch):
+    """Two sets of lists, of 6 and of 3 hypotheses with one feature each, and two extractors of 1 and 2 columns."""
+    monkeypatch.setattr(estimates, "peak", lambda: 1000)
+    monkeypatch.setattr(estimates, "cores", lambda: 2)
+    monkeypatch.setattr(estimates, "cache_folder", lambda: "kept")
+    lists = [NBestList(str(n), tuple(Hypothesis(f"{n} {i}", (1.0,)) for i in range(3)), ("LM",)) for n in range(2)]
+    widths = {"a": SimpleNamespace(components=("x",)), "b": SimpleNamespace(components=("x", "y"))}
+    tables, tuning = 8 * 6 * (1 + 3) + 8 * 3 * (1 + 3), 8 * 6 * (2 * (1 + 3) + 16)
+    for jobs, tune, added in (
+        (1, [], 8 * 6 * 4),
+        (4, [], 8 * 6 * 4 + 4 * 500),
+        (1, ["set"], tuning),
+        (4, ["set"], 2192),
+    ):
+        config = SimpleNamespace(jobs=jobs, tune=tune)
+        job = SimpleNamespace(plan=SimpleNamespace(extractors=widths), config=config)
+        found = estimates.estimate(job, (), [lists, lists[:1]], 500)
+        assert (found.hypotheses, found.tables, found.memory) == (9, tables, 1000 + added)
+        assert found.processes == min(jobs, 2)
+        assert found.kept == 9 * (16 + 8 + 16 + 2 * 8)

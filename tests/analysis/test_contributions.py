@@ -1,5 +1,6 @@
 """What families of features contribute: their share of the spread, and the held-out score without them."""
 
+import json
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -60,6 +61,17 @@ def test_spread_is_the_standard_deviation_within_lists(data):
     for row in result.rows:
         assert row.columns == len(FAMILIES[row.family])
         assert row.spread == pytest.approx(naive_spread(FAMILIES[row.family]) / whole)
+
+
+def test_families_that_cancel_out_have_their_own_spread(data):
+    """The whole has no spread then of which theirs could be a part."""
+    values = data.table.values[:, :1] * [1.0, -1.0]
+    table = FeatureTable.dense(["f0", "f1"], values, data.table.offsets)
+    families = {"first": ["f0"], "second": ["f1"]}
+    both = prepare(table, data.statistics, METRIC)
+    result = contributions(both, np.ones(2), families, Mira(passes=1), np.ones(2), folds=2, seed=2)
+    squares = np.concatenate([(part - part.mean()) ** 2 for part in np.split(values[:, 0], table.offsets[1:-1])])
+    assert [row.spread for row in result.rows] == pytest.approx([np.sqrt(squares.mean())] * 2)
 
 
 def test_the_loss_is_that_of_tuning_without_the_family(data):
@@ -159,6 +171,7 @@ def test_a_system_leaves_features_out(config, tmp_path):
     work = tmp_path / "work"
     ran = done("run", config, "--work", work)
     assert "Contribution of each family: bleu" in ran.out
+    assert json.loads((work / "contributions.json").read_text())["folds"] == 2
     assert "over by rank alone" in ran.out
     assert [line.split("│")[1].strip() for line in ran.out.splitlines() if "by rank alone" in line and "│" in line]
     left_out = (work / "weights.by-rank-alone.toml").read_text()

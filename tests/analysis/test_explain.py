@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from rerank_adapters.analysis.explanation import Contribution, Explanation, Side
-from rerank_adapters.analysis.explanation_report import explanation_lines, outline
+from rerank_adapters.analysis.explanation import Contribution, Explanation, Side, WordScores
+from rerank_adapters.analysis.explanation_report import NAME, explanation_lines, outline
 from rerank_plugins.core.constituency_tree import read_trees
 from tests.command_line import done, refused
 
@@ -128,6 +128,32 @@ def test_numbers_do_not_run_into_each_other():
     explanation = Explanation("1", None, (), "map", 2, side, side, (row,) * 3, (), ())
     numbers = [line.split() for line in explanation_lines(explanation, 1, 80) if line.startswith("  f ")]
     assert numbers == [["f", "1.235e+04", "0.08333", "-0.000208", "-0.000123", "+0.000123", "|█████"]]
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_texts_fill_the_width_and_names_their_column(width):
+    side = Side("a hypothesis", 1, 1, "word " * 60, 0.0, {})
+    row = Contribution("f" * 90, "f", 1.0, 2.0, 3.0, 0.0, -1.0)
+    lines = list(explanation_lines(Explanation("1", None, (), "map", 2, side, side, (row,), (), ()), 1, width))
+    assert width - len("word ") < max(len(line) for line in lines if "word" in line) <= width
+    (name,) = (line.split()[0] for line in lines if "ff" in line)
+    assert name == "f" * (NAME - 1) + "…"
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_words_stand_above_their_scores_in_lines_that_are_full(width):
+    words = [*((f"{'w' * (n % 5 + 1)}{n}", -n / 8) for n in range(1, 30)), ("</s>", -0.5)]
+    side = Side("a hypothesis", 1, 1, " ".join(word for word, _ in words[:-1]), 0.0, {})
+    row = Contribution("f", "f", 1.0, 2.0, 3.0, 0.0, -1.0)
+    scores = WordScores(("lm",), words, words)
+    lines = list(explanation_lines(Explanation("1", None, (), "map", 2, side, side, (row,), (scores,), ()), 1, width))
+    below = lines[next(i for i, line in enumerate(lines) if line.startswith("Scores of words")) + 1 :]
+    heads, values = ([line for line in below if line.split()[0] == name] for name in ("A", "lm"))
+    assert width - len("  wwwww29") < max(map(len, heads)) <= width
+    assert [word for line in heads for word in line.split()[1:]] == ["sum", *(word for word, _ in words)]
+    found = [value for line in values[: len(heads)] for value in line.split()[1:]]
+    assert found == [f"{sum(value for _, value in words):.2f}", *(f"{value:.2f}" for _, value in words)]
+    assert all(len(head) == len(value) for head, value in zip(heads, values, strict=False))
 
 
 TWO = """# sent_id = 1\n1\tshe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n

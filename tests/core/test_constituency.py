@@ -235,10 +235,18 @@ def test_heads_by_collins(phrase, children, head):
     assert english_heads().head(phrase, children.split()) == head
 
 
+def test_the_head_of_a_phrase_made_from_dependencies_is_its_tag():
+    rules = english_heads()
+    assert rules.head("VERB.root", ["NOUN.nsubj", "ADV.advmod", "VERB", "PUNCT.punct"]) == 2
+    assert rules.head("VERB.root", ["NOUN.nsubj", "PUNCT.punct"]) == 0  # a parser may have made one without a tag
+
+
 def test_head_rules_of_ones_own():
     rules = read_head_rules(["# ours", "", "A right-any X Y", "A last Z", "* left"])
     assert [rules.head("A", list(text)) for text in ("XYB", "BYXB", "BBZ", "ZBB", "BBB")] == [1, 2, 2, 2, 2]
     assert rules.head("C", ["B", "X"]) == 0
+    last_first = read_head_rules(["A last Z", "A left B", "* left"])
+    assert [last_first.head("A", list(text)) for text in ("BCZ", "ZBC", "Z")] == [2, 1, 0]
     for lines, message in (
         (["* left", "A"], "h:2: expected a direction .* after 'A', found no direction"),
         (["A up B"], "h:1: expected a direction .* found direction 'up'"),

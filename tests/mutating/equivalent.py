@@ -34,6 +34,9 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     "adapters/rerank_adapters/tuners/boosted.py": {
         ("sign = 1.0 if data.metric.higher_is_better else -1.0", "1.0", "2.0"): "the gains are standardised",
     },
+    "adapters/rerank_adapters/tuners/iterative.py": {
+        ("weights = problem.unfolded(np.zeros(0))", "0", "1"): "no weight is free, so that none is taken from it",
+    },
     "adapters/rerank_adapters/tuners/hope_fear.py": {
         ("weights[feature] = new if new < lists.upper[feature] else lists.upper[feature]", "<", "<="): "both are equal",
     },
@@ -57,6 +60,13 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     },
     "rerank_plugins/hhmm/event_counts.py": {
         ("phrase, unary = forest.word < 0, forest.right < 0", "0", "1"): "the first node of all is a left child",
+    },
+    "rerank_plugins/kit/trees/binarisation.py": {
+        (
+            "below = Tree(symbol, (below, children[i]) if i > head else (children[i], below))",
+            ">",
+            ">=",
+        ): "the head is not generated beside itself",
     },
     "rerank_plugins/missing_words/tables.py": {
         ("for between in range(min(window, len(padded) - 1)):", "1", "0"): "so far from each other there are no pairs",

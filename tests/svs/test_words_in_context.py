@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins import ModelError
+from rerank_plugins import ModelError, Parse, Parser
 from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.kit.language_models import UNPARSED
 from rerank_plugins.resources.unknown_types import types_of_concepts
+from rerank_plugins.svs import meaning_in_context
 from rerank_plugins.svs import words_in_context as fast
 from rerank_plugins.svs.concept_model import EMBEDDED, read_model, read_or_embedded, write_model
 from rerank_plugins.svs.concept_training import ConceptSettings, train_concepts
@@ -156,6 +158,37 @@ def test_training_counts_the_types_of_rare_words(bank, tmp_path):
 def test_types_that_cannot_be(trained, types):
     with pytest.raises(ModelError, match="damaged model of concepts: unknown_types"):
         replace(trained, unknown_types=types)
+
+
+class KnownTrees(Parser):
+    """Parses the sentences of some trees."""
+
+    def __init__(self, trees):
+        self.trees = {tuple(tree.words()): tree for tree in trees}
+
+    def parse(self, sentences):
+        found = [self.trees.get(tuple(words)) for words in sentences]
+        return [Parse(constituents=(ScoredTree(tree, -1.0),)) if tree else Parse() for tree in found]
+
+
+def test_values_are_sums_over_the_words_of_each_tree(trained, bank, tmp_path, monkeypatch):
+    """In batches of two sentences; the last tree has no content word, and one sentence has no tree."""
+    monkeypatch.setattr(meaning_in_context, "BATCH", 2)
+    write_model(trained, tmp_path / "bank.concepts")
+    feature = MeaningInContextFeature(model=tmp_path / "bank.concepts", parser=KnownTrees(bank))
+    words = WordsInContext(read_model(tmp_path / "bank.concepts"), None)
+    read = [words.of_trees([tree]) for tree in bank]
+    sentences = [["odd"], *(tree.words() for tree in bank), []]
+    joint, gain, least, total = feature.values(sentences).T
+    assert joint.tolist() == pytest.approx([0, *(one.joint[0] for one in read), 0])
+    assert gain.tolist() == pytest.approx([0, *(one.gain.sum() for one in read), 0])
+    content = [one.gain[one.has_concept > 0] for one in read]
+    assert [len(gains) > 0 for gains in content] == [True, True, True, True, False]
+    assert least.tolist() == pytest.approx([0, *(min(gains, default=0.0) for gains in content), 0])
+    ln_p = [[UNPARSED], *(one.ln_p.tolist() for one in read), []]
+    assert total.tolist() == pytest.approx([sum(each) for each in ln_p])
+    for found, wanted in zip(feature.word_values(sentences), ln_p, strict=True):
+        assert found.tolist() == pytest.approx(wanted)
 
 
 @pytest.fixture(scope="module")
