@@ -1,5 +1,6 @@
 """Shared fixtures. Real data is used where it lies beside the repository; users do not have it."""
 
+import gc
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from rerank_adapters.runtime.interpreter import relax_gc
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.kit.files.languages import keep_embedded
 from tests.command_line import BLEU, done
@@ -26,6 +28,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 keep_embedded()  # many tests use the embedded models
+relax_gc()  # as commands do
 
 # A shell's background job ignores interrupts, a job of nohup hang-ups, and so would the processes that tests start and
 # signal.
@@ -73,6 +76,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return path.name != compiling, not few_kernels, path.name not in LONG, -slow[path]
 
     items.sort(key=place)
+
+
+def pytest_collection_finish() -> None:
+    """Leave modules and tests, which stay until the end, out of all collections of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -50,6 +50,7 @@ def ran(house: Path) -> list[int]:
     return [int(word) for word in done.stdout.split()]
 
 
+@pytest.mark.slow
 def test_a_change_in_another_file_changes_the_result_and_its_return_finds_the_earlier_code(house):
     assert ran(house) == [41, 2]
     assert ran(house) == [41, 0]

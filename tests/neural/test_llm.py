@@ -171,6 +171,7 @@ def test_values_belong_to_the_model_and_not_to_the_server():
     assert describe(one) != describe(ServerLanguageModel("m", "http://a/v1", prompt="x"))
 
 
+@pytest.mark.slow
 def test_an_interrupted_extraction_goes_on(tmp_path, monkeypatch):
     """The first chunks of values are kept when the server dies, and are not asked for again."""
     monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "cache"))

@@ -41,11 +41,11 @@ def test_searches_of_scikit_learn(lists, fitted):
         "seed": np.arange(1, 3),
         "features": [["rank"], ["rank", "unigram"]],
     }
-    search = selection.GridSearchCV(fitted, grid, cv=3, error_score="raise").fit(lists, REFERENCES)
+    search = selection.GridSearchCV(fitted, grid, cv=2, error_score="raise").fit(lists, REFERENCES)
     assert isinstance(search.best_estimator_, Pipeline)
     assert search.best_score_ == pytest.approx(max(search.cv_results_["mean_test_score"]))
-    scores = selection.cross_val_score(fitted, lists, REFERENCES, cv=3, error_score="raise")
-    assert scores.shape == (3,)
+    scores = selection.cross_val_score(fitted, lists, REFERENCES, cv=2, error_score="raise")
+    assert scores.shape == (2,)
     tried = [fitted.__class__(**{**fitted.get_params(), **one}) for one in selection.ParameterGrid(grid)]
     assert len(tried) == 8
 
