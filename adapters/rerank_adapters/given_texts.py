@@ -6,7 +6,7 @@ once, and not a loop over its characters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,6 +15,7 @@ from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.pairs import Pair
 from rerank_adapters.text import TextPipeline, split_steps
 from rerank_plugins import open_text
+from rerank_plugins.core.columns import one_line, plain
 
 Text: TypeAlias = str | Sequence[str]  # a text, or its words
 Words: TypeAlias = tuple[str, ...]
@@ -35,6 +36,10 @@ def checked_texts(texts: Iterable[Text] | Path, name: str = "texts") -> Iterable
     """
     if isinstance(texts, Path):
         return _lines(texts)
+    if is_frame(texts) or isinstance(texts, Mapping):
+        found = "a mapping" if isinstance(texts, Mapping) else "a data frame: give a column, as frame['text']"
+        raise TypeError(f"{name}: wanted a sequence of texts, found {found}")
+    texts = plain(texts)
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         found = f"the text {texts!r:.60}" if isinstance(texts, str) else f"{texts!r:.60}"
         raise TypeError(f"{name}: wanted a sequence of texts, found {found}; give one text as [text]")
@@ -43,16 +48,18 @@ def checked_texts(texts: Iterable[Text] | Path, name: str = "texts") -> Iterable
 
 def checked_pairs(pairs: Iterable[tuple[Text, Text] | Pair], name: str = "pairs") -> list[tuple[Text, Text]]:
     """The pairs of texts as a list. Raises TypeError for a value that is no pair, with its number from 0."""
-    if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
-        raise TypeError(f"{name}: wanted a sequence of pairs of texts, found {pairs!r:.60}")
     if is_frame(pairs):
         raise TypeError(f"{name}: wanted pairs of texts, found a data frame: give zip(frame['first'], frame['second'])")
+    if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
+        raise TypeError(f"{name}: wanted a sequence of pairs of texts, found {one_line(pairs)}")
     checked: list[tuple[Text, Text]] = []
     for number, pair in enumerate(pairs):
         if isinstance(pair, Pair):
             checked.append((pair.good, pair.bad))
             continue
+        pair = plain(pair)
         parts: tuple[Any, ...] = () if isinstance(pair, str | bytes) or not isinstance(pair, Iterable) else tuple(pair)
+        parts = tuple(part.as_py() if hasattr(part, "as_py") else part for part in parts)  # of Arrow's columns
         if len(parts) != 2:
             raise TypeError(f"{name}[{number}]: wanted a pair of texts, found {pair!r:.60}")
         checked.append((parts[0], parts[1]))

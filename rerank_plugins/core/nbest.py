@@ -11,6 +11,7 @@ from typing import NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
+from rerank_plugins.core.columns import plain
 from rerank_plugins.core.errors import FormatError
 
 SHOWN_ROWS, LONGEST_SHOWN = 5, 80  # hypotheses of a list that is shown, characters of a value
@@ -204,7 +205,7 @@ class NBestList(Sequence[Hypothesis]):
         """
         if isinstance(texts, str):
             raise TypeError(f"texts: expected a sequence of texts, found a single text: {_shown(texts)}")
-        texts = list(texts)
+        texts = list(plain(texts))
         for text in texts:
             if not isinstance(text, str | Hypothesis):
                 raise TypeError(f"texts: wanted texts, found {_shown(text)}")
@@ -322,7 +323,7 @@ def _check_hypotheses(hypotheses: object) -> None:
 def _numbers(name: str, values: object, wanted: int) -> list[float]:
     """One number for each hypothesis. Raises TypeError for other values, FormatError for another number of them."""
     try:
-        numbers = [float(value) for value in values]  # type: ignore[attr-defined]
+        numbers = [float(value) for value in plain(values)]
     except (TypeError, ValueError):
         raise TypeError(f"{name}: wanted a number for each hypothesis, found {_shown(values)}") from None
     if len(numbers) != wanted:

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain, islice
 from typing import Any, TypeVar
 
+from rerank_plugins.core.columns import TO_LISTS, plain
 from rerank_plugins.core.nbest import NBestList
 
 Class = TypeVar("Class", bound=type)
@@ -26,6 +28,7 @@ OF_INTERFACES = {
     **dict.fromkeys(("extract_all", "check_lists"), "nbests"),
 }
 STEPS = "text_steps"  # the attribute of an object that reads texts
+NO_SENTENCES = {type(None), bool, int, float, bytes}  # types of an item that is neither a text nor a sequence of words
 SHOWN = 40  # characters of a wrong argument
 
 
@@ -39,7 +42,13 @@ def check_sentences(sentences: object) -> None:
     """Raise TypeError for a text, or for a list or tuple of texts: each sentence is a sequence of words."""
     if isinstance(sentences, str):
         raise TypeError(f"wanted a list of sentences, each a sequence of words, found the text {_shown(sentences)}")
-    if isinstance(sentences, list | tuple) and str in set(map(type, sentences)):
+    if not isinstance(sentences, Iterable):
+        raise TypeError(f"wanted a list of sentences, each a sequence of words, found {_shown(sentences)}")
+    types = set(map(type, sentences)) if isinstance(sentences, list | tuple) else set()
+    if wrong := types & NO_SENTENCES:
+        number, found = next((i, each) for i, each in enumerate(sentences) if type(each) in wrong)
+        raise TypeError(f"sentence {number}: wanted a text or its words, found {_shown(found)}")
+    if str in types:
         text = next(sentence for sentence in sentences if isinstance(sentence, str))
         raise TypeError(
             f"a sentence is a sequence of words, found the text {_shown(text)}: wanted a list of sentences, such as "
@@ -112,6 +121,31 @@ def checks_sentences(cls: Class) -> Class:
     return cls
 
 
+def _has_text(sentences: Any) -> bool:
+    """Whether what was found is a text, or has items that are all texts or sequences of words."""
+    types = set(map(type, sentences)) if isinstance(sentences, list | tuple) else set()
+    return isinstance(sentences, str) or (bool(types) and not types & NO_SENTENCES)
+
+
+def _as_list(sentences: Any) -> Any:
+    """A column of texts as a list, and an iterator whose first item is a text; anything else as it is.
+
+    So a column is not taken for sentences whose words are the letters of its texts. Raises TypeError for a mapping and
+    for a data frame, of which Python would read the names.
+    """
+    if isinstance(sentences, Mapping) or hasattr(sentences, "columns"):
+        what = "a mapping" if isinstance(sentences, Mapping) else "a data frame: give a column, as frame['text']"
+        raise TypeError(f"wanted a list of sentences, each a sequence of words, found {what}")
+    if isinstance(sentences, Iterator):
+        first = list(islice(sentences, 1))
+        rest = chain(first, sentences)
+        return list(rest) if first and isinstance(first[0], str) else rest
+    if any(hasattr(sentences, name) for name in TO_LISTS) and hasattr(sentences, "__len__") and len(sentences):
+        item = next(iter(sentences))
+        return plain(sentences) if isinstance(item, str) or hasattr(item, "as_py") else sentences
+    return sentences
+
+
 def _kind_of_interface(cls: type, name: str) -> str | None:
     return OF_INTERFACES.get(name) if issubclass(cls, ChecksSentences) else None
 
@@ -119,12 +153,15 @@ def _kind_of_interface(cls: type, name: str) -> str | None:
 def _checking(method: Callable[..., Any], argument: str, check: Callable[[object], None]) -> Callable[..., Any]:
     @functools.wraps(method)
     def checking(self: Any, *values: Any, **named: Any) -> Any:
-        found: Any = values[0] if values else named.get(argument)
+        given: Any = values[0] if values else named.get(argument)
+        found = _as_list(given) if check is check_sentences and type(given) not in (list, tuple) else given
+        if found is not given:
+            values, named = ((found, *values[1:]), named) if values else ((), {**named, argument: found})
         try:
             check(found)
         except TypeError:
             steps = getattr(self, STEPS, None)
-            if steps is None or check is not check_sentences:
+            if steps is None or check is not check_sentences or not _has_text(found):
                 raise
             sentences = split_texts([found] if isinstance(found, str) else found, steps)
             results = method(self, sentences, *values[1:], **{k: v for k, v in named.items() if k != argument})

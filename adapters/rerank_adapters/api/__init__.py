@@ -25,11 +25,12 @@ from rerank_adapters.api.pipeline import Pipeline
 from rerank_adapters.chain.loading import load
 from rerank_adapters.chain.reranker import RankedHypothesis, Reranked, Reranker
 from rerank_adapters.evaluation import Evaluation
-from rerank_adapters.formats.frames import Roles, is_frame, lists_of_frame, lists_of_records
+from rerank_adapters.formats.frames import Roles, is_frame, lists_of_columns, lists_of_frame, lists_of_records
 from rerank_adapters.formats.reading import read_nbest as read_lists
 from rerank_adapters.runtime.progress import showing
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, Hypothesis, NBestList
+from rerank_plugins.core.columns import one_line, plain
 
 __all__ = [
     "Evaluation",
@@ -72,13 +73,20 @@ def read_nbest(
     roles = Roles(id, text, score, None if source is None else str(source))
     if is_frame(data):
         return lists_of_frame(data, roles)
+    if hasattr(data, "collect") and not isinstance(data, Iterable):
+        raise TypeError(f"wanted files, a data frame or records, found {type(data).__name__}: collect() makes a frame")
+    if isinstance(data, Mapping):
+        columns_of = {str(name): plain(values) for name, values in data.items()}
+        if any(isinstance(values, str) or not isinstance(values, Iterable) for values in columns_of.values()):
+            raise TypeError("wanted files, a data frame or records, found one mapping: give records as a list of them")
+        return lists_of_columns({name: list(values) for name, values in columns_of.items()}, roles)
     files: list[Any] = [data] if isinstance(data, str | Path) else list(data) if isinstance(data, Iterable) else []
     if not files:
-        raise TypeError(f"wanted files, a data frame or records, found {data!r:.60}")
+        raise TypeError(f"wanted files, a data frame or records, found {one_line(data)}")
     if isinstance(files[0], Mapping):
         return lists_of_records(files, roles)
     if wrong := [file for file in files if not isinstance(file, str | Path)]:
-        raise TypeError(f"wanted files, a data frame or records, found {wrong[0]!r:.60} among them")
+        raise TypeError(f"wanted files, a data frame or records, found {one_line(wrong[0])} among them")
     columns = {name: own for name in ("id", "text", "score") if (own := getattr(roles, name)) is not None}
     if isinstance(source, str) and (columns or format == "rows") and not Path(source).is_file():
         columns["source"], source = source, None

@@ -17,11 +17,13 @@ from rerank_adapters.chain.loading import all_plugins
 from rerank_adapters.chain.reranker import Reranked
 from rerank_adapters.config import Config
 from rerank_adapters.evaluation import Evaluation, SegmentFacts
+from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.formats.segment_ids import some_of
 from rerank_adapters.runtime.progress import counted, showing
 from rerank_plugins import ConfigError, FormatError, NBestList
+from rerank_plugins.core.columns import one_line, plain
 from rerank_plugins.kit.files.in_use import objects_in_use
 
 
@@ -60,6 +62,7 @@ def evaluate(
         raise TypeError(f"wanted the outputs of systems by name, found {systems!r:.60}")
     for name, outputs_of_one in systems.items():
         _check_several(name, outputs_of_one)
+    groups, sources = plain(groups), plain(sources)
     tables = PluginTables(all_plugins(), shared=objects_in_use())
     metric_tables = tables.all_of(metrics, "metric")
     if not metric_tables:
@@ -103,8 +106,9 @@ def _in_memory(references: object) -> tuple[list[str], list[Texts]]:
 
 
 def _check_several(name: str, value: object) -> None:
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        shown = "a text" if isinstance(value, str) else f"{value!r:.60}"
+    if is_frame(value) or isinstance(value, str) or not isinstance(value, Iterable):
+        shown = "a text" if isinstance(value, str) else one_line(value)
+        shown = "a data frame: give a column, as frame['output']" if is_frame(value) else shown
         raise TypeError(f"system {name!r}: wanted a list of outputs, one for each segment, found {shown}")
 
 
@@ -122,7 +126,7 @@ def _outputs(name: str, value: Any, ids: Sequence[str], order: Sequence[str]) ->
     if isinstance(value, Mapping):
         texts = {str(id_): text for id_, text in value.items()}
     else:
-        outputs = list(value)
+        outputs = list(plain(value))
         if len(outputs) != len(order):
             raise FormatError(f"{where}: {counted(len(outputs), 'output')} for {counted(len(order), 'segment')}")
         ranked = [one.segment_id for one in outputs if isinstance(one, Reranked | NBestList)]

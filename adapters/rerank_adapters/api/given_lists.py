@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from rerank_adapters.formats.frames import is_frame
 from rerank_plugins import ConfigError, FormatError, NBestList
+from rerank_plugins.core.columns import one_line
 from rerank_plugins.core.sentences import check_lists
 
 
@@ -22,6 +24,10 @@ def numbered(nbests: Iterable[NBestList]) -> Iterator[NBestList]:
 
 def checked_lists(nbests: Iterable[NBestList]) -> list[NBestList]:
     """The lists, numbered. Raises TypeError for a single list or text, ConfigError for no lists and an id of two."""
+    if isinstance(nbests, str | Path):
+        raise TypeError(f"wanted n-best lists, found {nbests!r:.60}: read_nbest reads files")
+    if not isinstance(nbests, Iterable) and not is_frame(nbests):
+        raise TypeError(f"wanted a sequence of n-best lists, found {one_line(nbests)}")
     check_lists(nbests)
     if is_frame(nbests):
         raise TypeError("wanted n-best lists, found a data frame: read_nbest(frame) makes lists of it")

@@ -33,6 +33,7 @@ from rerank_adapters.config import read_config
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList
+from rerank_plugins.core.columns import one_line
 from rerank_plugins.core.registry import suggestion
 
 TABLE = Path("table")  # what messages call a table in memory
@@ -213,6 +214,8 @@ class Pipeline(PipelineParameters):
         `first` and `second` are "best", "first" (the decoder's 1-best), "second", a rank in the decoder's order, the
         text of a hypothesis or, with `references`, "oracle" and "worst".
         """
+        if not isinstance(reranked, Reranked):
+            raise TypeError(f"wanted one list of those that predict returns, found {one_line(reranked)}")
         job, nbest = self._fitted_job, reranked.nbest
         with self._settings(False):
             return explain(job, self.weights_, nbest, references, extract_with(job, [nbest]), (first, second))

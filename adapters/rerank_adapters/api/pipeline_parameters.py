@@ -87,7 +87,7 @@ class PipelineParameters:
         """The constructor call, with the parameters that are not the defaults; of a config, only that there is one."""
         defaults = {"features": (), "tuner": "mira", "metric": "bleu", "text": None, "language": "", "jobs": 2}
         defaults |= {"seed": 1, "cache": True, "config": None}
-        given = {k: v for k, v in self.get_params().items() if v is not defaults[k] and v != defaults[k]}
+        given = {k: v for k, v in self.get_params().items() if type(v) is not type(defaults[k]) or v != defaults[k]}
         shown = [f"{k}={'…' if k == 'config' else repr(_by_name(v))}" for k, v in given.items()]
         return f"Pipeline({', '.join(part.removeprefix('features=') for part in shown)})"
 

@@ -6,15 +6,17 @@ positions of the lists; several references of a segment are a sequence of texts 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.pairing import PairedLists, Purpose, pair, pair_lists
 from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.formats.segment_ids import order_of_ids, some_of
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import FormatError, NBestList
+from rerank_plugins.core.columns import one_line, plain
 
 Texts = tuple[str, ...]
 
@@ -58,9 +60,12 @@ def in_order(references: object) -> list[Texts]:
     >>> in_order(["it is so", ["so it is", "it is so"]])
     [('it is so',), ('so it is', 'it is so')]
     """
-    if isinstance(references, Mapping) or not hasattr(references, "__iter__"):
-        raise TypeError(f"references: wanted texts, files, or a mapping of ids to texts, found {references!r:.60}")
-    return [_texts(item, f"references[{place}]") for place, item in enumerate(references)]
+    if is_frame(references):
+        raise TypeError("references: wanted texts, found a data frame: give a column, as frame['reference']")
+    given = plain(references)
+    if isinstance(given, Mapping) or not isinstance(given, Iterable):
+        raise TypeError(f"references: wanted texts, files, or a mapping of ids to texts, found {one_line(given)}")
+    return [_texts(item, f"references[{place}]") for place, item in enumerate(given)]
 
 
 def by_id(references: Mapping[Any, object]) -> dict[str, Texts]:
@@ -69,6 +74,7 @@ def by_id(references: Mapping[Any, object]) -> dict[str, Texts]:
 
 
 def _texts(item: object, where: str) -> Texts:
+    item = plain(item)
     if isinstance(item, str):
         return (item,)
     if isinstance(item, Sequence) and item and all(isinstance(text, str) for text in item):

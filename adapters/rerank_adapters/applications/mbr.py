@@ -12,7 +12,7 @@ samples, n² utilities are computed at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +23,7 @@ import numpy as np
 from rerank_adapters.chain.loading import load
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.guessing import AutoFormat
 from rerank_adapters.formats.outputs import OneBests
 from rerank_adapters.formats.pairing import warn
@@ -34,6 +35,7 @@ from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.mbr_decision import utilities
 from rerank_plugins import ConfigError, FloatArray, Hypothesis, Metric, NBestList, open_atomic
+from rerank_plugins.core.columns import one_line, plain
 from rerank_plugins.kit.nbest_lists import posteriors
 
 if TYPE_CHECKING:
@@ -133,10 +135,14 @@ def _lists(samples: Path | Iterable[NBestList | Sequence[str]]) -> list[NBestLis
     """The lists of samples. Raises TypeError for a text, or a list of texts, in the place of several lists."""
     if isinstance(samples, Path):
         return read_nbest([samples], AutoFormat())
-    if isinstance(samples, str | bytes) or not isinstance(samples, Iterable):
-        raise TypeError(f"samples: wanted a sequence of texts for each segment, found {samples!r:.60}")
+    if is_frame(samples):
+        raise TypeError(
+            "samples: wanted texts of each segment, found a data frame: read_nbest(frame) makes lists of it"
+        )
+    if isinstance(samples, str | bytes | NBestList | Mapping) or not isinstance(samples, Iterable):
+        raise TypeError(f"samples: wanted a sequence of texts for each segment, found {one_line(samples)}")
     lists = []
-    for number, each in enumerate(samples):
+    for number, each in enumerate(map(plain, plain(samples))):
         if not isinstance(each, NBestList):
             if isinstance(each, str | bytes) or not all(isinstance(text, str) for text in each):
                 wanted = f"samples[{number}]: wanted a sequence of texts, found {each!r:.60}"

@@ -20,6 +20,7 @@ from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.columns import plain
 from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.core.threads import cores
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
@@ -185,9 +186,12 @@ def _searcher(model: Any, unknown: bool) -> FastSubs:
 
 def _positions_of(given: str | int | Iterable[int | Sequence[int]]) -> Callable[[Sequence[str], int], list[int]]:
     """The positions of a text by its words and its number, as `substitute` takes them."""
+    given = plain(given)
+    if not isinstance(given, str | int | Iterable):
+        raise TypeError(f"positions: wanted 'words', 'blanks' or whole numbers, found {given!r:.60}")
     if isinstance(given, str | int):
         return partial(positions_in, at=check_places(str(given), "positions: "), path="texts")
-    of_texts = [(each,) if isinstance(each, int) else tuple(each) for each in given]
+    of_texts = [(each,) if isinstance(each, int) else tuple(each) for each in map(plain, given)]
     for each in of_texts:
         for place in each:
             check_places(str(place), "positions: ")

@@ -31,6 +31,7 @@ from rerank_adapters.given_texts import Text, checked_texts, pipeline_of, shown,
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError
+from rerank_plugins.core.columns import plain
 from rerank_plugins.core.registry import Registry, suggestion
 
 if TYPE_CHECKING:
@@ -219,7 +220,9 @@ class SentenceClassifier:
 
 def _truth_values(labels: Iterable[object], texts: int) -> list[bool]:
     """The labels as truth values. Raises ConfigError for others, and for another number."""
-    given = list(labels)
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise TypeError(f"labels: wanted 1 (acceptable) or 0 for each text, found {labels!r:.60}")
+    given = list(plain(labels))
     if len(given) != texts:
         raise ConfigError(f"labels: found {len(given)} for {texts} texts")
     for number, label in enumerate(given):

@@ -18,6 +18,7 @@ from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import ConfigError, FeatureTable, Hypothesis, NBestList
+from rerank_plugins.core.columns import plain
 
 
 class Completed(Rows):
@@ -85,9 +86,10 @@ def complete(
 
 def _of_texts(options: Sequence[str] | Sequence[Sequence[str]], texts: Sequence[Text]) -> list[list[str]]:
     """The options of each text. Raises TypeError for options that are no words, ConfigError for another number."""
+    options = plain(options)
     if isinstance(options, str) or not isinstance(options, Iterable):
         raise TypeError(f"options: wanted a sequence of words, found {options!r:.60}")
-    listed = list(options)
+    listed = list(map(plain, options))
     if all(isinstance(option, str) for option in listed):
         of_texts = [[str(option) for option in listed] for _ in texts]
     else:
