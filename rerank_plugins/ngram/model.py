@@ -99,12 +99,13 @@ class NgramModel:
             tables = tables_from(layout, arrays, float(settings.get("unseen", 0.0)), str(path))
             if missing := [name for name in ("words", "hashes") if name not in arrays]:
                 raise ModelError(f"{path}: damaged model: it has no {', '.join(missing)}")
-            words, hashes = words_from(arrays["words"]), arrays["hashes"]
+            vocabulary = Vocabulary(words_from(arrays["words"]), arrays["hashes"])
         except DAMAGE as error:
             raise ModelError(f"{path}: damaged model ({type(error).__name__}: {error})") from None
-        if len(words) != tables.sizes[0]:
-            raise ModelError(f"{path}: damaged model: {len(words)} words, but {tables.sizes[0]} 1-grams")
-        return cls(Vocabulary(words, hashes), tables, settings, counts_from(arrays, len(words), path))
+        size = len(vocabulary)
+        if size != tables.sizes[0]:
+            raise ModelError(f"{path}: damaged model: {size} words, but {tables.sizes[0]} 1-grams")
+        return cls(vocabulary, tables, settings, counts_from(arrays, size, path))
 
     @classmethod
     def _of_compact(cls, settings: dict[str, Any], arrays: Arrays, path: Path) -> NgramModel:

@@ -225,6 +225,6 @@ def _aligned(
         chosen = np.ascontiguousarray(pairs(first, last), np.int32)
         values = np.zeros(len(chosen))
         begin = sum(len(each.places) for each in a[:first])
-        align(*left, *right, shared, begin, *parts, chosen, *work, values)
+        align(left, right, shared, begin, parts, chosen, *work, values)
         yield chosen, values
         first = last

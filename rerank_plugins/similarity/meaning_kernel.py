@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from rerank_plugins import FloatArray, IntArray, LongArray
+from typing import TYPE_CHECKING
+
+from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.kit.kernels import filling_kernel, part
+
+if TYPE_CHECKING:
+    from rerank_plugins.similarity.meaning import Packed, Parts
 
 
 @part
@@ -21,22 +26,22 @@ def _lexical(
 
 @filling_kernel
 def align(
-    starts: LongArray, word: IntArray, stem: IntArray, role: IntArray, above: IntArray, information: FloatArray,
-    weight: FloatArray, node: IntArray, starts2: LongArray, word2: IntArray, stem2: IntArray, role2: IntArray,
-    above2: IntArray, information2: FloatArray, weight2: FloatArray, node2: IntArray, shared: FloatArray, begin: int,
-    b: float, c: float, d: float, pairs: IntArray, lexical: FloatArray, best2: FloatArray, values: FloatArray,
+    left: Packed, right: Packed, shared: FloatArray, begin: int, parts: Parts, pairs: IntArray, lexical: FloatArray,
+    best2: FloatArray, values: FloatArray,
 ) -> None:  # fmt: skip
-    """The meaning of each pair (P, 2) of sentences, in `values` (P).
+    """The meaning of each pair (P, 2) of a sentence of `left` and one of `right`, in `values` (P).
 
     `shared` has the rows of the nodes of the first sentences from `begin`, and the columns of all nodes of the second
     ones. `lexical` and `best2` are room for the longest sentences.
-
-    It has so many arguments because the words of either side come as columns, with the constants of the measure and
-    room for work.
     """
+    word, stem, role, above = left.word, left.stem, left.role, left.above
+    word2, stem2, role2, above2 = right.word, right.stem, right.role, right.above
+    information, weight, node = left.information, left.weight, left.node
+    information2, weight2, node2 = right.information, right.weight, right.node
+    b, c, d = parts.stem, parts.concepts, parts.role
     for pair in range(len(pairs)):
-        x, y = starts[pairs[pair, 0]], starts2[pairs[pair, 1]]
-        n, m = starts[pairs[pair, 0] + 1] - x, starts2[pairs[pair, 1] + 1] - y
+        x, y = left.starts[pairs[pair, 0]], right.starts[pairs[pair, 1]]
+        n, m = left.starts[pairs[pair, 0] + 1] - x, right.starts[pairs[pair, 1] + 1] - y
         for i in range(n):
             for j in range(m):
                 u, v = x + i, y + j

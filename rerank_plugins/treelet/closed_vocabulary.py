@@ -38,6 +38,11 @@ class ClosedVocabulary(PickledFields):
     counts: Annotated[LongArray, Array("V")]
     unknown_types: Annotated[Mapping[str, int], Setting(missing={})] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for words without the signature that all unknown words have."""
+        if UNKNOWN_SIGNATURE not in self.words:
+            raise ValueError(f"the vocabulary lacks {UNKNOWN_SIGNATURE}")
+
     def __len__(self) -> int:
         return len(self.words)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,8 +54,7 @@ class HeadFinder:
         return np.array(heads, np.int32)
 
 
-@dataclass(frozen=True, eq=False)
-class Heads:
+class Heads(NamedTuple):
     """(N) `child`: the node of the head child, -1 for tags; `word`: the node of the head word's tag."""
 
     child: IntArray
@@ -118,30 +117,42 @@ def factors(forest: TreeArrays, heads: Heads, root: int, symbols: int, words: in
     rows = {kind: np.empty((most[kind], width), np.int32) for kind, width in widths.items()}
     owners = {kind: np.empty(most[kind], np.int64) for kind in KINDS}
     first, following = siblings(forest.parent)
-    used = write_events(
-        forest.symbol, np.maximum(forest.word, 0), forest.word >= 0, forest.tree, first, following,
-        heads.child, heads.word, root, symbols, words,
-        rows["head"], rows["symbol"], rows["tag"], rows["word"],
-        owners["head"], owners["symbol"], owners["tag"], owners["word"],
-    )  # fmt: skip
+    phrases = PhraseTrees(forest.symbol, np.maximum(forest.word, 0), forest.word >= 0, forest.tree, first, following)
+    used = write_events(phrases, heads, root, symbols, words, *(EventRows(rows[kind], owners[kind]) for kind in KINDS))
     ends = dict(zip(KINDS, used.tolist(), strict=True))
     return Factors(
         {kind: owners[kind][: ends[kind]] for kind in KINDS}, {kind: rows[kind][: ends[kind]] for kind in KINDS}
     )
 
 
+class PhraseTrees(NamedTuple):
+    """(N) of each node: its symbol and word, whether it is a tag, its tree, its first child and its next sibling."""
+
+    symbol: IntArray
+    word: IntArray
+    is_tag: BoolArray
+    tree: LongArray
+    first: IntArray
+    following: IntArray
+
+
+class EventRows(NamedTuple):
+    """Room for n events of a kind, (n, order), and (n) for the tree of each."""
+
+    rows: IntArray
+    trees: LongArray
+
+
 @kernel
 def write_events(
-    symbol: IntArray, word: IntArray, is_tag: BoolArray, tree: LongArray, first: IntArray, following: IntArray,
-    head_child: IntArray, head_word: IntArray, root: int, symbols: int, words: int, of_heads: IntArray,
-    of_symbols: IntArray, of_tags: IntArray, of_words: IntArray, tree_of_heads: LongArray, tree_of_symbols: LongArray,
-    tree_of_tags: LongArray, tree_of_words: LongArray,
-) -> Any:  # fmt: skip
+    phrases: PhraseTrees, heads: Heads, root: int, symbols: int, words: int, of_heads: EventRows,
+    of_symbols: EventRows, of_tags: EventRows, of_words: EventRows,
+) -> LongArray:  # fmt: skip
     """Write the events of every phrase; return (4) the number of events of each kind.
 
-    It is long, with many arguments, because the events of four kinds are written in one walk, each with its column of
-    trees.
+    It is long because the events of four kinds are written in one walk.
     """
+    symbol, word, is_tag, tree = phrases.symbol, phrases.word, phrases.is_tag, phrases.tree
     used = np.zeros(4, np.int64)
     children = np.empty(len(symbol), np.int64)
     for node in range(len(symbol)):
@@ -149,27 +160,27 @@ def write_events(
             continue
         # The children of the phrase, from left to right.
         count = 0
-        child = first[node]
+        child = phrases.first[node]
         while child >= 0:
             children[count] = child
             count += 1
-            child = following[child]
+            child = phrases.following[child]
         # The phrase, its head word and head tag; the children of ROOT have no head.
         p = symbol[node]
         top = p == root
-        w = START_WORD if top else word[head_word[node]]
-        t = EDGE if top else symbol[head_word[node]]
+        w = START_WORD if top else word[heads.word[node]]
+        t = EDGE if top else symbol[heads.word[node]]
         # The head child, predicted from w, t and P.
         at = -1  # its index among the children
         h = EDGE
         if not top:
             for i in range(count):
-                if children[i] == head_child[node]:
+                if children[i] == heads.child[node]:
                     at = i
-            h = symbol[head_child[node]] if at >= 0 else EDGE
-            row = of_heads[used[0]]
+            h = symbol[heads.child[node]] if at >= 0 else EDGE
+            row = of_heads.rows[used[0]]
             row[0], row[1], row[2], row[3] = w, t, p, h
-            tree_of_heads[used[0]] = tree[node]
+            of_heads.trees[used[0]] = tree[node]
             used[0] += 1
         # Modifiers to the left of the head (side 0), then to its right (side 1), from the head outwards.
         for side in range(1 if top else 0, 2):
@@ -181,23 +192,23 @@ def write_events(
                 # The symbol of the modifier, or STOP (EDGE) after the last.
                 done = i < 0 or i >= count
                 c = EDGE if done else symbol[children[i]]
-                row = of_symbols[used[1]]
+                row = of_symbols.rows[used[1]]
                 row[0], row[1], row[2], row[3], row[4], row[5] = before, w, t, p, sided, c
-                tree_of_symbols[used[1]] = tree[node]
+                of_symbols.trees[used[1]] = tree[node]
                 used[1] += 1
                 if done:
                     break
                 # Its head tag, unless it is a tag, and its head word.
-                other = head_word[children[i]]
+                other = heads.word[children[i]]
                 if not is_tag[children[i]]:
-                    row = of_tags[used[2]]
+                    row = of_tags.rows[used[2]]
                     row[0], row[1], row[2], row[3], row[4], row[5] = before, w, p, sided, c, symbol[other]
-                    tree_of_tags[used[2]] = tree[node]
+                    of_tags.trees[used[2]] = tree[node]
                     used[2] += 1
-                row = of_words[used[3]]
+                row = of_words.rows[used[3]]
                 row[0], row[1], row[2] = before, w, p * 2 * symbols + sided
                 row[3], row[4], row[5] = c, symbol[other], word[other]
-                tree_of_words[used[3]] = tree[node]
+                of_words.trees[used[3]] = tree[node]
                 used[3] += 1
                 before = c * words + word[other]
     return used

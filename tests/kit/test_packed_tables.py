@@ -1,5 +1,7 @@
 """Packed tables of n-gram models: the same scores as those of the records, bit for bit; and quantised values."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -136,3 +138,27 @@ def test_damaged_tables_are_one_clear_line(tmp_path):
         with pytest.raises(ModelError, match="do not fit together"):
             NgramModel.load(tmp_path / "damaged")
         array[...] = kept
+
+
+@pytest.mark.parametrize("quantise", [None, 2])
+def test_forged_links_are_refused_or_stay_in_the_tables(quantise):
+    """What `check` accepts, after each change of 64 bits, are tables whose records fit together, too."""
+    sentences = [[3, 4, 5, 3], [4, 4, 6], [3, 4, 6, 7, 3, 4]]
+    good = pack(of_text(sentences, 3, KneserNey(), (0, 0, 0)).tables, quantise)
+    refused = accepted = 0
+    for name in ("event_bits", "context_bits", "bases", "event_fields", "context_fields"):
+        array = getattr(good, name)
+        for place in range(array.size):
+            for change in (1, 1 << 30, -1):
+                forged = array.copy()
+                mask = np.array(change).astype(array.dtype)
+                forged.reshape(-1)[place] ^= mask
+                tables = replace(good, **{name: forged})
+                try:
+                    tables.check("it")
+                except ModelError:
+                    refused += 1
+                    continue
+                accepted += 1
+                unpack(tables).check("it")
+    assert refused > accepted > 0

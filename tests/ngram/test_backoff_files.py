@@ -27,7 +27,7 @@ from rerank_plugins.ngram.arpa_reader import parse_line, read_unigrams
 from rerank_plugins.ngram.arpa_writer import arpa_text, format_number
 from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
-from rerank_plugins.ngram.model import NgramModel
+from rerank_plugins.ngram.model import KIND, NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
 from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_incremental_lm, check_language_model
@@ -328,6 +328,20 @@ def test_the_compiled_parser_reads_what_the_plain_one_does(rows):
             assert left.tobytes() == np.concatenate(right).tobytes()
     common = parse_lines([b"-1.2345678\tthe cat\t-0.5", b"-1e-05 the dog"], 2, hash_table(words, 0))
     assert common is not None
+
+
+@pytest.mark.parametrize("forge", [
+    lambda table: table[:-1], lambda table: table[:, :1], lambda table: table.astype(np.int32),
+    lambda table: table - np.array([0, 1]), lambda table: table + np.array([0, 9]), lambda table: table | np.array([1, 0]),
+], ids=["shorter", "narrower", "of another type", "below 0", "too large", "full"])  # fmt: skip
+def test_forged_hash_tables_are_refused(forge, tmp_path):
+    """A search in them would leave the arrays, or never end."""
+    model = train([("text", LINES)], NgramSettings(2)).ngrams
+    model.save(tmp_path / "good")
+    settings, arrays = read_model(tmp_path / "good", KIND)
+    write_model(tmp_path / "bad", KIND, settings, {**arrays, "hashes": forge(arrays["hashes"])})
+    with pytest.raises(ModelError, match=f"bad: damaged model .*no hash table of {len(model.vocabulary)} words"):
+        NgramModel.load(tmp_path / "bad")
 
 
 def test_compressed_missing_and_foreign_files(arpa, tmp_path):

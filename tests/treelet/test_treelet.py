@@ -18,6 +18,7 @@ from rerank_plugins.kit.vocabulary import signatures
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.kit.vocabulary.word_ids import Numbering
 from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary
 from rerank_plugins.treelet.corpus import close_numbered
 from rerank_plugins.treelet.events import rule_events, word_events
 from rerank_plugins.treelet.model import ORDERS, Settings, read_model, write_model
@@ -391,6 +392,11 @@ def test_files_that_are_no_model_are_one_clear_line(tmp_path):
         with pytest.raises(ModelError, match=message) as caught:
             read_model(bad)
         assert "\n" not in str(caught.value)
+
+
+def test_a_vocabulary_without_unknown_words_is_refused():
+    with pytest.raises(ValueError, match="lacks UNK"):
+        ClosedVocabulary(("<s>", "cat"), np.array([1, 1]))
 
 
 def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):

@@ -21,7 +21,7 @@ binary, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +130,7 @@ def recur_gradient(dstates: Float32, memory: Memory, u: Float32, packing: Packin
 
 
 @filling_kernel
-def finish_gates(gates: Any, cells: Any) -> None:
+def finish_gates(gates: Float32, cells: Float32) -> None:
     """Make the gates i, f and o (n, 4H) of tanh(x / 2), and update the cells (n, H)."""
     size = cells.shape[1]
     one, half = np.float32(1), np.float32(0.5)
@@ -143,7 +143,9 @@ def finish_gates(gates: Any, cells: Any) -> None:
 
 
 @filling_kernel
-def back_through_step(gates: Any, squashed: Any, cells_before: Any, dstates: Any, dh: Any, dc: Any, dz: Any) -> None:
+def back_through_step(
+    gates: Float32, squashed: Float32, cells_before: Float32, dstates: Float32, dh: Float32, dc: Float32, dz: Float32
+) -> None:
     """Write the gradient at W x + U h + b (n, 4H) of a step, and update that at the cells, `dc` (n or more, H).
 
     The state acts on the layer above (`dstates`) and, by the gates, on the next step (`dh`); the cell acts on the state
@@ -285,7 +287,7 @@ def _read(gates: Float32, cell: Float32, state: Float32) -> None:
 
 
 @filling_kernel
-def update_cells(gates: Any, cell: Any) -> None:
+def update_cells(gates: Float32, cell: Float32) -> None:
     """Update the cells (n, H) by the gates i', f', o' and g (n, 4H), all in single precision."""
     size = cell.shape[1]
     one, half = np.float32(1), np.float32(0.5)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,7 +71,9 @@ def _space(nodes: int) -> tuple[FloatArray, IntArray, IntArray]:
 
 
 @filling_kernel
-def fill_trees(scores: Any, lengths: Any, chosen: Any, matrix: Any, places: Any, lists: Any, heads: Any) -> None:
+def fill_trees(
+    scores: Float32, lengths: Int64, chosen: Int64, matrix: FloatArray, places: IntArray, lists: IntArray, heads: Int64
+) -> None:
     """Write the heads of the best tree of each of the chosen sentences; the other arrays are working space.
 
     `matrix[d, h]` is the score of the arc from node h to node d. A cycle is contracted to the first of its nodes, in
@@ -172,7 +174,7 @@ def fill_trees(scores: Any, lengths: Any, chosen: Any, matrix: Any, places: Any,
 
 
 @part
-def best_of(matrix: Any, row: int, size: int) -> int:
+def best_of(matrix: FloatArray, row: int, size: int) -> int:
     """The first column of the greatest value in a row."""
     best = 0
     for j in range(1, size):

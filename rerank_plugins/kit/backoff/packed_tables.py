@@ -27,6 +27,11 @@ SYMBOL, NEXT = 6, 7  # of events
 PARENT, EVENTS, BLOCK, BASE = 6, 7, 8, 9  # of contexts
 EVENT_COLUMNS, CONTEXT_COLUMNS = 8, 10
 EXACT = -1  # in column BOOK
+MOST_BITS, MOST_RECORDS = 57, 1 << 40  # of a number; of a table, so that places of bits are no more than 64-bit numbers
+KINDS = {
+    "event_bits": np.uint64, "context_bits": np.uint64, "event_fields": np.int64, "context_fields": np.int64,
+    "bases": np.int32, "values": np.float32, "event_levels": np.int64, "context_levels": np.int64,
+}  # fmt: skip
 
 
 class Levels:
@@ -78,8 +83,8 @@ class PackedTables(Levels):
         return (self.event_bits, self.context_bits, self.event_fields, self.context_fields, self.bases, self.values)
 
     def check(self, where: str) -> None:
-        """Raise ModelError if the arrays do not fit together. O(order): not every value is checked."""
-        order, fits = self.order, True
+        """Raise ModelError if the arrays do not fit together, or if one of the numbers is no place. O(n-grams)."""
+        order, fits = self.order, all(getattr(self, name).dtype == kind for name, kind in KINDS.items())
         for levels, fields, columns, bits, extra in (
             (self.event_levels, self.event_fields, EVENT_COLUMNS, self.event_bits, 0),
             (self.context_levels, self.context_fields, CONTEXT_COLUMNS, self.context_bits, 1),
@@ -87,11 +92,18 @@ class PackedTables(Levels):
             fits = fits and len(levels) == order + 1 and fields.shape == (order, columns) and levels[0] == 0
             fits = fits and bool((np.diff(levels) >= 0).all() and (fields[:, FIRST] == levels[:-1]).all())
             if fits:
+                numbers = fields[:, [VALUE, SYMBOL, NEXT]]  # or VALUE, PARENT, EVENTS
+                fits = bool((numbers.sum(axis=1) == fields[:, WIDTH]).all() and (numbers <= MOST_BITS).all())
+                fits = fits and int(fields.min()) >= EXACT and int(numbers.min()) >= 0 and int(fields[0, BIT]) >= 0
+                fits = fits and int(levels[-1]) <= MOST_RECORDS and int(fields[:, BIT].max()) <= 64 * len(bits)
+            if fits:
                 ends = fields[:, BIT] + (np.diff(levels) + extra) * fields[:, WIDTH]
                 fits = bool((fields[1:, BIT] >= ends[:-1]).all()) and int(ends[-1]) <= 64 * (len(bits) - 1)
         if fits:
-            blocks = self.context_fields[:, BASE] + (np.diff(self.context_levels) >> self.context_fields[:, BLOCK])
-            fits = bool((blocks < len(self.bases)).all()) and self.bases.shape[1:] == (2,)
+            block, base = self.context_fields[:, BLOCK], self.context_fields[:, BASE]
+            fits = int(min(block.min(), base.min())) >= 0 and int(block.max()) < 64 and self.bases.shape[1:] == (2,)
+            fits = fits and bool((base + (np.diff(self.context_levels) >> block) < len(self.bases)).all())
+            fits = fits and links_fit(*self.arrays, self.event_levels, self.context_levels)  # type: ignore[call-arg]
         if not fits:
             raise ModelError(f"{where}: damaged model: its arrays do not fit together")
 
@@ -175,6 +187,49 @@ def next_at(bits: NDArray[np.uint64], fields: LongArray, level: int, event: int)
     """The longest context after an event, not of the highest order."""
     at = place_of(fields, level, event) + fields[level, SYMBOL] + fields[level, VALUE]
     return read_bits(bits, at, fields[level, NEXT])
+
+
+@part
+def has_value(bits: BitArray, fields: LongArray, values: NDArray[np.float32], level: int, at: int) -> bool:
+    """Whether the value that is stored from bit `at` on is exact or in its codebook."""
+    book = fields[level, BOOK]
+    return bool(book == EXACT or book + read_bits(bits, at, fields[level, VALUE]) < len(values))
+
+
+@filling_kernel
+def links_fit(
+    event_bits: BitArray, context_bits: BitArray, event_fields: LongArray, context_fields: LongArray, bases: IntArray,
+    values: NDArray[np.float32], event_levels: LongArray, context_levels: LongArray,
+) -> bool:  # fmt: skip
+    """Whether all symbols, contexts, parents, events and places in codebooks are in range, in fields that fit."""
+    order = len(event_fields)
+    for level in range(order):
+        first, end = event_levels[level], event_levels[level + 1]
+        # Records without bits are all alike.
+        for event in range(first, end if event_fields[level, WIDTH] > 0 else min(first + 1, end)):
+            at = place_of(event_fields, level, event)
+            if level > 0 and symbol_at(event_bits, event_fields, level, event) >= event_levels[1]:
+                return False
+            if not has_value(event_bits, event_fields, values, level, at + event_fields[level, SYMBOL]):
+                return False
+            if level + 1 < order and next_at(event_bits, event_fields, level, event) >= context_levels[level + 2]:
+                return False
+        last, contexts_end = first, context_levels[level + 1]
+        for context in range(context_levels[level], contexts_end + 1):
+            begin = link_at(context_bits, context_fields, bases, level, context, 1)
+            if begin < last or (context == context_levels[level] and begin != first):
+                return False
+            last = begin
+            if context == contexts_end:
+                break
+            parent = link_at(context_bits, context_fields, bases, level, context, 0)
+            if level > 0 and (parent < context_levels[level - 1] or parent >= context_levels[level]):
+                return False
+            if not has_value(context_bits, context_fields, values, level, place_of(context_fields, level, context)):
+                return False
+        if last != end:
+            return False
+    return True
 
 
 @part

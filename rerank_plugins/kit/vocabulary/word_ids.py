@@ -17,7 +17,7 @@ from typing import Annotated
 
 import numpy as np
 
-from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.arrays import IntArray, LongArray, are_below
 from rerank_plugins.core.brackets_and_quotes import MARKS, known_spelling
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.model_schema import WordList
@@ -72,6 +72,18 @@ class Vocabulary:
     words: Annotated[tuple[str, ...], WordList("V")]
     hashes: LongArray | None = field(default=None, compare=False, repr=False)
     unknown_types: int = field(default=1, compare=False)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for hashes that are no table of so many words, in which a search would leave the arrays."""
+        table = self.hashes
+        if table is not None and not (
+            table.dtype == np.int64
+            and table.shape[1:] == (2,)
+            and len(table).bit_count() == 1
+            and (table[:, 0] == 0).any()
+            and are_below(table[:, 1], len(self.words))
+        ):
+            raise ValueError(f"hashes are no hash table of {len(self.words)} words")
 
     @cached_property
     def number(self) -> dict[str, int]:

@@ -23,6 +23,7 @@ over the K(e) words that co-occur with e, as in fast_align (Dyer, Chahuneau and 
 from __future__ import annotations
 
 from math import exp, lgamma, log
+from typing import NamedTuple
 
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel, part
@@ -31,29 +32,66 @@ ONE = float(1 << 38)  # sums up to 33 million; posteriors below 2e-12 count as 0
 RATIO, BAYES = range(2)  # (c + α) / (c(e) + α K(e)), and the values of variational Bayes
 
 
+class SentencePairs(NamedTuple):
+    """Sentence pairs as one direction sees them: words of the given side generate those of the generated side."""
+
+    given_offsets: LongArray
+    offsets: LongArray  # of the generated side, as are the tokens
+    tokens: IntArray
+    link_starts: LongArray  # where the links of each sentence pair begin, word by word of the source
+    links: IntArray  # the number of each pair of words
+    given_is_source: bool
+
+
+class Tables(NamedTuple):
+    """The probabilities of a direction; `place_starts` is where the positions of each sentence pair begin."""
+
+    t: FloatArray
+    t_null: FloatArray
+    null: float
+    place_p: FloatArray
+    place_starts: LongArray
+
+
+class LinkCounts(NamedTuple):
+    """Expected counts in units of 1 / ONE: of pairs of words, of words aligned to NULL, and of positions."""
+
+    pairs: LongArray
+    null: LongArray
+    places: LongArray
+
+
+class HmmRoom(NamedTuple):
+    """Room for the forward and backward passes over sentences of at most l given and m generated words."""
+
+    pair_t: FloatArray  # (m, l)
+    pair_null: FloatArray  # (m)
+    states: FloatArray  # (m + 1, l + 1)
+    scales: FloatArray  # (m)
+    future: FloatArray  # (l + 1), like `weighted`
+    weighted: FloatArray
+    moves: FloatArray  # (l · (l + 1))
+
+
 @filling_kernel
 def expect_independent(
-    first: int, last: int, given_offsets: LongArray, offsets: LongArray, tokens: IntArray, link_starts: LongArray,
-    links: IntArray, given_is_source: bool, t: FloatArray, t_null: FloatArray, null_p: float, place_p: FloatArray,
-    place_starts: LongArray, adapts: bool, work: FloatArray, counts: LongArray, null_counts: LongArray,
-    place_counts: LongArray, ln_p: FloatArray,
+    first: int, last: int, pairs: SentencePairs, tables: Tables, adapts: bool, work: FloatArray, sums: LinkCounts,
+    ln_p: FloatArray,
 ) -> None:  # fmt: skip
-    """Add up the expected counts of the sentence pairs `first` … `last`, and fill in their ln p(generated | given).
+    """Add the expected counts of the sentence pairs `first` … `last` to `sums`, and fill in ln p(generated | given).
 
-    `offsets` and `tokens` are those of the generated side. A `null_p` of 0 stands for 1 / (l + 1), as in model 1. With
-    `adapts`, `place_counts` gets the expected counts of the elements of `place_p`. `work` has one element for each
-    given word.
-
-    It has so many arguments because the two directions exchange the columns of a bitext, and the caller divides its
-    sentences among threads, each with its own room.
+    A null probability of 0 stands for 1 / (l + 1), as in model 1. With `adapts`, positions have counts. `work` has one
+    element for each given word.
     """
+    given_offsets, offsets, tokens, links = pairs.given_offsets, pairs.offsets, pairs.tokens, pairs.links
+    t, t_null, place_p = tables.t, tables.t_null, tables.place_p
     for sentence in range(first, last):
         given = given_offsets[sentence + 1] - given_offsets[sentence]
         generated = offsets[sentence + 1] - offsets[sentence]
-        to_given, to_next = (generated, 1) if given_is_source else (1, given)
-        null = null_p if null_p > 0 else 1.0 / (given + 1)
-        first_p = place_starts[sentence]
-        start = link_starts[sentence]
+        to_given, to_next = (generated, 1) if pairs.given_is_source else (1, given)
+        null = tables.null if tables.null > 0 else 1.0 / (given + 1)
+        first_p = tables.place_starts[sentence]
+        start = pairs.link_starts[sentence]
         total = 0.0
         for token in tokens[offsets[sentence] : offsets[sentence + 1]]:
             of_null = null * t_null[token]
@@ -65,13 +103,13 @@ def expect_independent(
                 link += to_given
             total += log(sum_)
             unit = ONE / sum_
-            null_counts[token] += int(of_null * unit + 0.5)
+            sums.null[token] += int(of_null * unit + 0.5)
             link = start
             for i in range(given):
                 count = int(work[i] * unit + 0.5)
-                counts[links[link]] += count
+                sums.pairs[links[link]] += count
                 if adapts:
-                    place_counts[first_p + i] += count
+                    sums.places[first_p + i] += count
                 link += to_given
             start += to_next
             first_p += given
@@ -167,25 +205,19 @@ def forward(
 
 @filling_kernel
 def expect_hmm(
-    first: int, last: int, given_offsets: LongArray, offsets: LongArray, tokens: IntArray, link_starts: LongArray,
-    links: IntArray, given_is_source: bool, t: FloatArray, t_null: FloatArray, null: float, place_p: FloatArray,
-    place_starts: LongArray, pair_t: FloatArray, pair_null: FloatArray, states: FloatArray, scales: FloatArray,
-    future: FloatArray, weighted: FloatArray, moves: FloatArray, counts: LongArray, null_counts: LongArray,
-    place_counts: LongArray, ln_p: FloatArray,
-) -> None:  # fmt: skip
-    """Add up the expected counts of the sentence pairs `first` … `last`, and fill in their ln p(generated | given).
-
-    The arguments are those of `expect_independent`; `place_p` are transitions. With at most l given and m generated
-    words, the space for work is `pair_t` (m, l), `pair_null` (m), `states` (m + 1, l + 1), `scales` (m), `future` and
-    `weighted` (l + 1), `moves` (l · (l + 1)).
-
-    Those that it adds are room for the forward and backward passes.
-    """
+    first: int, last: int, pairs: SentencePairs, tables: Tables, room: HmmRoom, sums: LinkCounts, ln_p: FloatArray
+) -> None:
+    """Like `expect_independent`; the positions are transitions."""
+    given_offsets, offsets, tokens, links = pairs.given_offsets, pairs.offsets, pairs.tokens, pairs.links
+    t, t_null, null, place_p = tables.t, tables.t_null, tables.null, tables.place_p
+    pair_t, pair_null, states, scales = room.pair_t, room.pair_null, room.states, room.scales
+    future, weighted, moves = room.future, room.weighted, room.moves
     for sentence in range(first, last):
         given = given_offsets[sentence + 1] - given_offsets[sentence]
         generated = offsets[sentence + 1] - offsets[sentence]
-        to_given, to_next = (generated, 1) if given_is_source else (1, given)
-        base, at_token, first_p = link_starts[sentence], offsets[sentence], place_starts[sentence]
+        to_given, to_next = (generated, 1) if pairs.given_is_source else (1, given)
+        base, at_token = pairs.link_starts[sentence], offsets[sentence]
+        first_p = tables.place_starts[sentence]
         for j in range(generated):
             pair_null[j] = t_null[tokens[at_token + j]]
             for i in range(given):
@@ -214,8 +246,8 @@ def expect_hmm(
                 null_total += weight * of_null * future[before]
                 future[before] = ahead + of_null * future[before]
                 at += given
-            null_counts[tokens[at_token + j]] += int(null_total * ONE + 0.5)
+            sums.null[tokens[at_token + j]] += int(null_total * ONE + 0.5)
             for i in range(given):
-                counts[links[base + i * to_given + j * to_next]] += int(pair_t[j, i] * ONE + 0.5)
+                sums.pairs[links[base + i * to_given + j * to_next]] += int(pair_t[j, i] * ONE + 0.5)
         for at in range(given * (given + 1)):
-            place_counts[first_p + at] += int(moves[at] * ONE + 0.5)
+            sums.places[first_p + at] += int(moves[at] * ONE + 0.5)

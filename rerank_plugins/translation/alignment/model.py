@@ -30,6 +30,43 @@ Words = Sequence[str]
 Probabilities = NDArray[np.float32]
 
 
+class Lookup(NamedTuple):
+    """The translation probabilities of the words of a source sentence and of some target sentences.
+
+    The words of target sentence h are `tokens[offsets[h] : offsets[h + 1]]`, columns of `forward`, t(target | source),
+    and of `backward`, t(source | target), both (l, D). `forward_null` is (D), `backward_null` (l).
+    """
+
+    tokens: LongArray
+    offsets: LongArray
+    forward: FloatArray
+    backward: FloatArray
+    forward_null: FloatArray
+    backward_null: FloatArray
+
+
+class PlaceModels(NamedTuple):
+    """The positions of both directions: λ of the diagonal prior of each, or the jumps of the HMM; and NULL's p₀."""
+
+    is_hmm: bool
+    null: float
+    tensions: FloatArray  # (2)
+    jumps: FloatArray
+    backward_jumps: FloatArray
+
+
+class AlignmentRoom(NamedTuple):
+    """Room for a pair of sentences of at most n words each."""
+
+    pair_t: FloatArray  # (n, n)
+    pair_null: FloatArray  # (n)
+    place_p: FloatArray  # (n · (n + 1)), like `back_place_p`
+    back_place_p: FloatArray
+    states: FloatArray  # (n + 1, n + 1)
+    scales: FloatArray  # (n)
+    came: LongArray  # (n, n + 1)
+
+
 @part
 def fill_positions(
     is_hmm: bool, tension: float, jumps: FloatArray, given: int, generated: int, place_p: FloatArray
@@ -127,35 +164,31 @@ def look_up(
 
 @filling_kernel
 def align_list(
-    is_hmm: bool, null: float, tensions: FloatArray, jumps: FloatArray, backward_jumps: FloatArray, tokens: LongArray,
-    offsets: LongArray, forward_t: FloatArray, backward_t: FloatArray, forward_null: NDArray[Any],
-    backward_null: NDArray[Any], with_ln_p: bool, with_forward: bool, with_backward: bool, pair_t: NDArray[Any],
-    pair_null: NDArray[Any], place_p: NDArray[Any], back_place_p: NDArray[Any], states: NDArray[Any],
-    scales: NDArray[Any], came: NDArray[Any], ln_p: NDArray[Any], forward_links: NDArray[Any],
-    backward_links: NDArray[Any],
+    places: PlaceModels, words: Lookup, with_ln_p: bool, with_forward: bool, with_backward: bool, room: AlignmentRoom,
+    ln_p: FloatArray, forward_links: LongArray, backward_links: LongArray,
 ) -> None:  # fmt: skip
     """Fill in ln p of both directions, (n, 2), and the best links of each.
 
-    The words of target sentence h are `tokens[offsets[h] : offsets[h + 1]]`, columns of `forward_t` and `backward_t`
-    (l, D) and indices into `forward_null` (D); `backward_null` (l) is that of the source words. `forward_links` has a
-    source word for each token, `backward_links` (n, l) a target word for each source word. A null probability of 0
-    stands for 1 / (words + 1), as in model 1. The other arguments are space for work.
-
-    It has so many because each direction has its own tables.
+    `forward_links` has a source word for each token, `backward_links` (n · l) a target word for each source word of
+    each sentence. A null probability of 0 stands for 1 / (words + 1), as in model 1.
     """
-    length = len(forward_t)
+    is_hmm, null, tensions = places.is_hmm, places.null, places.tensions
+    tokens, offsets = words.tokens, words.offsets
+    pair_t, pair_null, place_p, back_place_p = room.pair_t, room.pair_null, room.place_p, room.back_place_p
+    states, scales, came = room.states, room.scales, room.came
+    length = len(words.forward)
     if is_hmm:
-        fill_positions(is_hmm, 0.0, jumps, length, 0, place_p)
+        fill_positions(is_hmm, 0.0, places.jumps, length, 0, place_p)
     for h in range(len(offsets) - 1):
         start, size = offsets[h], offsets[h + 1] - offsets[h]
         if with_ln_p or with_forward:
             if not is_hmm:
-                fill_positions(is_hmm, tensions[0], jumps, length, size, place_p)
+                fill_positions(is_hmm, tensions[0], places.jumps, length, size, place_p)
             for j in range(size):
                 word = tokens[start + j]
-                pair_null[j] = forward_null[word]
+                pair_null[j] = words.forward_null[word]
                 for i in range(length):
-                    pair_t[j, i] = forward_t[i, word]
+                    pair_t[j, i] = words.forward[i, word]
             null_p = null if null > 0 else 1.0 / (length + 1)
             if with_ln_p:
                 ln_p[h, 0] = ln_pair(is_hmm, length, size, pair_t, pair_null, null_p, place_p, states, scales)
@@ -164,17 +197,19 @@ def align_list(
                     is_hmm, length, size, pair_t, pair_null, null_p, place_p, states, came, forward_links, start
                 )  # fmt: skip
         if with_ln_p or with_backward:
-            fill_positions(is_hmm, tensions[1], backward_jumps, size, length, back_place_p)
+            fill_positions(is_hmm, tensions[1], places.backward_jumps, size, length, back_place_p)
             for i in range(length):
                 for j in range(size):
-                    pair_t[i, j] = backward_t[i, tokens[start + j]]
+                    pair_t[i, j] = words.backward[i, tokens[start + j]]
             null_p = null if null > 0 else 1.0 / (size + 1)
             if with_ln_p:
-                ln_p[h, 1] = ln_pair(is_hmm, size, length, pair_t, backward_null, null_p, back_place_p, states, scales)
+                ln_p[h, 1] = ln_pair(
+                    is_hmm, size, length, pair_t, words.backward_null, null_p, back_place_p, states, scales
+                )  # fmt: skip
             if with_backward:
                 best_links(
-                    is_hmm, size, length, pair_t, backward_null, null_p, back_place_p, states, came, backward_links,
-                    h * length,
+                    is_hmm, size, length, pair_t, words.backward_null, null_p, back_place_p, states, came,
+                    backward_links, h * length,
                 )  # fmt: skip
 
 
@@ -198,21 +233,6 @@ class DirectionModel:
     null: Annotated[Probabilities, Array("V")]
     tension: Annotated[float, Setting("tension.*")]
     jumps: Annotated[FloatArray, Array("J")]
-
-
-class Lookup(NamedTuple):
-    """The translation probabilities of the words of a source sentence and of some target sentences.
-
-    The words of target sentence h are `tokens[offsets[h] : offsets[h + 1]]`, columns of `forward`, t(target | source),
-    and of `backward`, t(source | target), both (l, D). `forward_null` is (D), `backward_null` (l).
-    """
-
-    tokens: LongArray
-    offsets: LongArray
-    forward: FloatArray
-    backward: FloatArray
-    forward_null: FloatArray
-    backward_null: FloatArray
 
 
 class Aligned(NamedTuple):
@@ -289,16 +309,15 @@ class WordAlignmentModel:
         aligned = Aligned(
             np.zeros((number, 2)), np.zeros(len(words.tokens), np.int64), np.zeros((number, length), np.int64)
         )
-        space = (
+        room = AlignmentRoom(
             np.empty((most, most)), np.empty(most), np.empty(most * (most + 1)), np.empty(most * (most + 1)),
             np.empty((most + 1, most + 1)), np.empty(most), np.empty((most, most + 1), np.int64),
         )  # fmt: skip
         null = 0.0 if self.settings["model"] == "ibm1" else float(self.settings["null"])
-        align_list(
-            self.is_hmm, null, np.array([self.forward.tension, self.backward.tension]), self.forward.jumps,
-            self.backward.jumps, *words, ln_p, forward, backward, *space, aligned.ln_p, aligned.forward,
-            aligned.backward.reshape(-1),
-        )  # fmt: skip
+        tensions = np.array([self.forward.tension, self.backward.tension])
+        places = PlaceModels(self.is_hmm, null, tensions, self.forward.jumps, self.backward.jumps)
+        into = aligned.ln_p, aligned.forward, aligned.backward.reshape(-1)
+        align_list(places, words, ln_p, forward, backward, room, *into)
         return aligned
 
     def links(self, source: Words, target: Words, method: Method = "grow-diag-final-and") -> Links:

@@ -20,6 +20,10 @@ from rerank_plugins.translation.alignment.em import (
     BAYES,
     ONE,
     RATIO,
+    HmmRoom,
+    LinkCounts,
+    SentencePairs,
+    Tables,
     divergence,
     estimate,
     expect_hmm,
@@ -141,29 +145,26 @@ class Direction:
         else:
             fill_diagonals(self.tension, at.given, at.generated, at.starts, place_p)
         ln_p = np.empty(len(self._given.offsets) - 1)
-        common = (
+        sentences = SentencePairs(
             self._given.offsets, self._side.offsets, self._side.tokens, pairs.link_starts, pairs.links,
-            self._given_is_source, self.t, self.t_null,
+            self._given_is_source,
         )  # fmt: skip
+        null = 0.0 if self.kind == "ibm1" else self._null
+        tables = Tables(self.t, self.t_null, null, place_p, at.of_sentences)
         most, longest = int(self._given.lengths.max()), int(self._side.lengths.max())
 
-        def expect(first: int, last: int) -> tuple[LongArray, LongArray, LongArray]:
-            counts, nulls = np.zeros(len(self.t), np.int64), np.zeros(len(self.t_null), np.int64)
+        def expect(first: int, last: int) -> LinkCounts:
+            places = 0 if self.kind == "ibm1" else at.size
+            sums = LinkCounts(*(np.zeros(size, np.int64) for size in (len(self.t), len(self.t_null), places)))
             if self.kind == "hmm":
-                place_counts = np.zeros(at.size, np.int64)
-                work = (
+                room = HmmRoom(
                     np.empty((longest, most)), np.empty(longest), np.empty((longest + 1, most + 1)), np.empty(longest),
                     np.empty(most + 1), np.empty(most + 1), np.empty(most * (most + 1)),
                 )  # fmt: skip
-                sums = counts, nulls, place_counts
-                expect_hmm(first, last, *common, self._null, place_p, at.of_sentences, *work, *sums, ln_p)
-                return sums
-            adapts = self.kind == "diagonal"
-            place_counts = np.zeros(at.size if adapts else 0, np.int64)
-            sums = counts, nulls, place_counts
-            null = self._null if adapts else 0.0
-            work_row = np.empty(most)
-            expect_independent(first, last, *common, null, place_p, at.of_sentences, adapts, work_row, *sums, ln_p)
+                expect_hmm(first, last, sentences, tables, room, sums, ln_p)
+            else:
+                adapts = self.kind == "diagonal"
+                expect_independent(first, last, sentences, tables, adapts, np.empty(most), sums, ln_p)
             return sums
 
         partial = in_threads(expect, self._cuts, self._jobs)
