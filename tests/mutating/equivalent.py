@@ -38,11 +38,11 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     "adapters/rerank_adapters/tuners/boosted.py": {
         ("sign = 1.0 if data.metric.higher_is_better else -1.0", "1.0", "2.0"): "the gains are standardised",
     },
-    "adapters/rerank_adapters/tuners/iterative.py": {
-        ("weights = problem.unfolded(np.zeros(0))", "0", "1"): "no weight is free, so that none is taken from it",
-    },
     "adapters/rerank_adapters/tuners/hope_fear.py": {
         ("weights[feature] = new if new < lists.upper[feature] else lists.upper[feature]", "<", "<="): "both are equal",
+    },
+    "adapters/rerank_adapters/tuners/iterative.py": {
+        ("weights = problem.unfolded(np.zeros(0))", "0", "1"): "no weight is free, so that none is taken from it",
     },
     "adapters/rerank_adapters/tuners/pro.py": {
         ("one, other = starts + np.minimum((uniform * lengths).astype(np.int64), lengths - 1)", "-", "+"): (
@@ -82,6 +82,20 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
             ">",
             ">=",
         ): "the head is not generated beside itself",
+    },
+    "rerank_plugins/kit/trees/inflection_estimates.py": {
+        (
+            "total -= total.max(axis=1, keepdims=True, initial=-np.inf)",
+            "-=",
+            "+=",
+        ): "the posteriors are far from the smallest float64",
+        (
+            "for _ in range(ITERATIONS if len(values) and len(open_rows) else 0):",
+            "0",
+            "1",
+        ): "an iteration without values or rows changes nothing",
+        ("for level in range(2, depth.max(initial=0) + 1):", "0", "1"): "0 has no depth",
+        ("for level in range(1, depth.max(initial=0) + 1):", "0", "1"): "no observation has the depth 1 then",
     },
     "rerank_plugins/missing_words/tables.py": {
         ("for between in range(min(window, len(padded) - 1)):", "1", "0"): "so far from each other there are no pairs",
