@@ -172,6 +172,21 @@ def test_two_kinds_of_symbols_in_a_context():
         assert matched_lengths(tables, found).tolist() == longest
 
 
+@pytest.mark.parametrize("longest", [1, 2, 3])
+def test_a_single_ngram_of_each_order(longest):
+    events = [((1, 2, 1)[-longest:], 0)] * 3
+    asked = [((a, b, c), x) for a in range(3) for b in range(3) for c in range(3) for x in range(3)]
+    for smoothing, naive in (
+        (KneserNey(), NaiveKneserNey(events, 4, range(3)).p),
+        (StupidBackoff(), NaiveStupidBackoff(events, 4).score),
+    ):
+        source = TupleEvents((3,) * 4)
+        source.add(as_array(events, 4))
+        tables = estimate(source, smoothing).tables
+        scores, _ = score_events(tables, as_array(asked, 4))
+        np.testing.assert_allclose(scores, [math.log(naive(*event)) for event in asked], atol=2e-6)
+
+
 def test_wide_ids_take_several_integers():
     layout = EventLayout((1 << 12, 1 << 30, 1 << 30, 1 << 21, 5, 5))
     assert layout.words == 2
