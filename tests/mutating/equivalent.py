@@ -76,6 +76,13 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
             "what is expected 0 times has no kind of more than 0"
         ),
     },
+    "rerank_plugins/kit/backoff/event_sampling.py": {
+        ("if log10 > LOG_ZERO:", ">", ">="): "no random number is below 1e-99, but for 0",
+        ("if event < 0:", "0", "1"): "events of longer contexts follow those of the empty one",
+    },
+    "rerank_plugins/kit/backoff/stores.py": {
+        ("if level > 0:", ">", ">="): "the parent of the empty context is 0 in packed tables, too",
+    },
     "rerank_plugins/kit/trees/binarisation.py": {
         (
             "below = Tree(symbol, (below, children[i]) if i > head else (children[i], below))",
