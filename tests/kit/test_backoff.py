@@ -17,6 +17,7 @@ from rerank_plugins.kit.backoff.events import NONE, EventLayout, TextEvents, Tup
 from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events, score_steps, score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.backoff.stores import unpack
+from rerank_plugins.kit.backoff.tables import STEPS, rounded
 from rerank_plugins.kit.workspace import Collection, Workspace
 from tests.kit.naive_backoff import NaiveKneserNey, NaiveStupidBackoff, raw_counts
 
@@ -172,6 +173,21 @@ def test_two_kinds_of_symbols_in_a_context():
         assert matched_lengths(tables, found).tolist() == longest
 
 
+@pytest.mark.parametrize("longest", [1, 2, 3])
+def test_a_single_ngram_of_each_order(longest):
+    events = [((1, 2, 1)[-longest:], 0)] * 3
+    asked = [((a, b, c), x) for a in range(3) for b in range(3) for c in range(3) for x in range(3)]
+    for smoothing, naive in (
+        (KneserNey(), NaiveKneserNey(events, 4, range(3)).p),
+        (StupidBackoff(), NaiveStupidBackoff(events, 4).score),
+    ):
+        source = TupleEvents((3,) * 4)
+        source.add(as_array(events, 4))
+        tables = estimate(source, smoothing).tables
+        scores, _ = score_events(tables, as_array(asked, 4))
+        np.testing.assert_allclose(scores, [math.log(naive(*event)) for event in asked], atol=2e-6)
+
+
 def test_wide_ids_take_several_integers():
     layout = EventLayout((1 << 12, 1 << 30, 1 << 30, 1 << 21, 5, 5))
     assert layout.words == 2
@@ -258,6 +274,18 @@ def _some():
 def test_tables_are_picklable():
     tables = estimate(_some()).tables
     same(pickle.loads(pickle.dumps(tables)), tables)
+
+
+def test_rounded_values_are_the_nearest_multiples_of_a_step():
+    tables = of_text([[3, 4, 3], [3], [5, 4]], 3).tables
+    near = rounded(tables)
+    for records, others, name in (
+        (tables.events, near.events, "log10"),
+        (tables.contexts, near.contexts, "backoff"),
+    ):
+        steps = others[name].astype(float) * STEPS
+        np.testing.assert_allclose(steps, np.round(steps), atol=1e-3)
+        assert np.abs(records[name].astype(float) * STEPS - steps).max() <= 0.5 + 1e-3
 
 
 def test_discounts_of_the_formula_and_of_little_data():

@@ -18,7 +18,7 @@ from rerank_plugins.constituency.treebank_grammar import productions
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 from rerank_plugins.kit.trees.feature_table import read_table
-from rerank_plugins.kit.trees.features import english_features
+from rerank_plugins.kit.trees.features import FeatureRules, english_features
 from rerank_plugins.kit.trees.marked_labels import finish, unmarked
 from rerank_plugins.kit.trees.treebank_cleaning import category, relabel
 
@@ -79,6 +79,11 @@ MARKED = [
         "(SBAR (NP (WP what)) (S (NP (PRP we)) (VP (VBP look) (PP (IN at)))))",
         "(SBAR (NP-wh (WP what)) (S-gap=pl (NP-pl (PRP we)) (VP-pl-gap (VBP-pl look) (PP-gap (IN at)))))",
     ),
+    # So has one at the end of the object.
+    (
+        "(SBAR (NP (WP what)) (S (NP (PRP we)) (VP (VBP see) (NP (NP (NNS pictures)) (PP (IN of))))))",
+        "(SBAR (NP-wh (WP what)) (S-gap=pl (NP-pl (PRP we)) (VP-pl-gap (VBP-pl-obj see) (NP-pl-gap (NP-pl (NNS pictures)) (PP-gap (IN of))))))",
+    ),
 ]  # fmt: skip
 
 
@@ -109,6 +114,33 @@ def test_chosen_features_come_with_those_that_they_read() -> None:
 def test_a_malformed_line_is_named(line: str) -> None:
     with pytest.raises(FormatError, match=r"table:2.*expected a line such as"):
         read_table(["# a table", line], "table")
+
+
+TABLE = """
+a is x : NNS
+a from head : NP
+a from NP unless PP : VP
+a shown : VP
+b is y : NNS
+b from head : NP
+b from NP : VP
+b inside beside NP unless PP : VP
+b shown : VP
+c is z in VP beside VB : VB
+"""
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "(VP-x=y (VB see) (NP (NNS dogs)))",
+        "(VP-y (VB see) (NP (NNS dogs)) (PP (IN by)))",  # one child of `unless` is enough
+        "(VP (VB-z go) (VB see))",  # no verb stands before itself
+    ],
+)
+def test_a_line_is_about_the_children_that_it_names(marked: str) -> None:
+    rules = FeatureRules(read_table(TABLE.splitlines(), "table"))
+    assert str(rules.mark(relabel(tree_of(marked), category))) == marked
 
 
 def test_the_symbols_within_a_phrase_hand_on_what_the_rule_must_check() -> None:

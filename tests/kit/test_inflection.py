@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.kit.trees.inflection import Feats, Inflection, learn_inflection, read_feats
+from rerank_plugins.kit.trees.inflection import (
+    Feats,
+    Inflection,
+    Words,
+    learn_inflection,
+    nominal_chains,
+    read_feats,
+    verb_chains,
+)
 from rerank_plugins.kit.trees.inflection_estimates import Observations, estimate
 from tests.kit.naive_inflection import Chain, NaiveEstimates
 
@@ -68,6 +76,10 @@ def test_a_word_that_no_tree_has_takes_its_number_from_its_ending(inflection: In
     assert numbers(inflection, sentence("sie/PRON/nsubj/2 summen/VERB/root/0")[0])[1] == "Plur"
 
 
+def test_a_word_agrees_with_the_noun_before_it(inflection: Inflection) -> None:
+    assert numbers(inflection, sentence("Lampen/NOUN/root/0 alle/DET/det/1")[0]) == ["Plur", "Plur"]
+
+
 def test_a_form_of_parsed_trees_alone_is_learnt_from_its_verbs(inflection: Inflection) -> None:
     assert numbers(inflection, of_two("die", "Wagen", "xyz")[0])[:2] == ["Plur", "Plur"]
 
@@ -75,6 +87,34 @@ def test_a_form_of_parsed_trees_alone_is_learnt_from_its_verbs(inflection: Infle
 def test_two_joined_subjects_have_a_plural_verb(inflection: Inflection) -> None:
     tree = sentence("eine/DET/det/2 Lampe/NOUN/nsubj/5 und/CCONJ/cc/4 Blume/NOUN/conj/2 xyz/VERB/root/0")[0]
     assert numbers(inflection, tree) == ["Sing", "Sing", "", "Sing", "Plur"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "in/ADP/case/2 Lampen/NOUN/obl/3 brennt/VERB/root/0 er/PRON/nsubj/3",
+        "Leute/NOUN/root/0 die/PRON/nsubj/3 lachen/VERB/acl:relcl/1",
+        "hat/AUX/aux/3 er/PRON/nsubj/3 gesungen/VERB/root/0",
+        "er/PRON/nsubj/2 singt/VERB/conj/3 lacht/VERB/root/0 sie/PRON/nsubj/3",
+        "Bo/PROPN/conj/2 Ann/PROPN/nsubj/3 singen/VERB/root/0",
+        "hat/AUX/aux/2 gesungen/VERB/root/0 und/CCONJ/cc/4 gelacht/VERB/conj/2",
+        "wenn/SCONJ/mark/3 die/DET/nsubj/3 lachen/VERB/root/0",
+    ],
+)
+def test_what_is_observed_does_not_change_when_a_word_comes_before_the_sentence(text: str) -> None:
+    tree, _ = sentence(text)
+    heads = (tree.heads.index(-1) + 1, *(head + 1 if head >= 0 else -1 for head in tree.heads))
+    longer = DependencyTree(("ach", *tree.words), heads, ("discourse", *tree.relations), ("INTJ", *tree.tags))
+    feats = [{"Number": "Sing", "Person": str(i)} for i in range(len(tree.words))]
+    words, others = Words(tree), Words(longer)
+    for word in words.nominal():
+        assert list(nominal_chains(words, word)) == list(nominal_chains(others, word + 1))
+    for word in words.verbal():
+        assert list(verb_chains(words, word, feats)) == list(verb_chains(others, word + 1, [{}, *feats]))
+
+
+def test_a_value_of_feats_may_have_the_sign_in_it() -> None:
+    assert read_feats("Gloss=a=b|Number=Sing") == {"Gloss": "a=b", "Number": "Sing"}
 
 
 def test_own_features_stay(inflection: Inflection) -> None:

@@ -42,3 +42,15 @@ def test_parseval_is_evalb_on_its_sample():
     assert (together.matched, together.gold, together.found, together.words, together.tags) == (86, 98, 95, 108, 106)
     percent = {name: round(value, 2) for name, value in together.percent().items()}
     assert percent == {"LR": 87.76, "LP": 90.53, "F1": 89.12, "exact": 52.94, "tags": 98.15, "coverage": 100}
+
+
+def test_a_phrase_of_punctuation_has_no_bracket() -> None:
+    found = Parseval()
+    found.add(one("(S (A (P a)) (FRAG (. .)))"), one("(S (A (P a)) (. .))"))
+    assert (found.gold, found.found, found.matched, found.exact) == (2, 2, 2, 1)
+
+
+def test_one_word_in_one_bracket_is_everything() -> None:
+    found = Parseval()
+    found.add(one("(S (P a))"), one("(S (P a))"))
+    assert set(found.percent().values()) == {100.0}

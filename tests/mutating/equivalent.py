@@ -34,11 +34,11 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     "adapters/rerank_adapters/tuners/boosted.py": {
         ("sign = 1.0 if data.metric.higher_is_better else -1.0", "1.0", "2.0"): "the gains are standardised",
     },
-    "adapters/rerank_adapters/tuners/iterative.py": {
-        ("weights = problem.unfolded(np.zeros(0))", "0", "1"): "no weight is free, so that none is taken from it",
-    },
     "adapters/rerank_adapters/tuners/hope_fear.py": {
         ("weights[feature] = new if new < lists.upper[feature] else lists.upper[feature]", "<", "<="): "both are equal",
+    },
+    "adapters/rerank_adapters/tuners/iterative.py": {
+        ("weights = problem.unfolded(np.zeros(0))", "0", "1"): "no weight is free, so that none is taken from it",
     },
     "adapters/rerank_adapters/tuners/pro.py": {
         ("swap = self.goodness[one] < self.goodness[other]", "<", "<="): "no pair of equals is kept",
@@ -61,12 +61,33 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     "rerank_plugins/hhmm/event_counts.py": {
         ("phrase, unary = forest.word < 0, forest.right < 0", "0", "1"): "the first node of all is a left child",
     },
+    "rerank_plugins/kit/backoff/event_sampling.py": {
+        ("if log10 > LOG_ZERO:", ">", ">="): "no random number is below 1e-99, but for 0",
+        ("if event < 0:", "0", "1"): "events of longer contexts follow those of the empty one",
+    },
+    "rerank_plugins/kit/backoff/stores.py": {
+        ("if level > 0:", ">", ">="): "the parent of the empty context is 0 in packed tables, too",
+    },
     "rerank_plugins/kit/trees/binarisation.py": {
         (
             "below = Tree(symbol, (below, children[i]) if i > head else (children[i], below))",
             ">",
             ">=",
         ): "the head is not generated beside itself",
+    },
+    "rerank_plugins/kit/trees/inflection_estimates.py": {
+        (
+            "total -= total.max(axis=1, keepdims=True, initial=-np.inf)",
+            "-=",
+            "+=",
+        ): "the posteriors are far from the smallest float64",
+        (
+            "for _ in range(ITERATIONS if len(values) and len(open_rows) else 0):",
+            "0",
+            "1",
+        ): "an iteration without values or rows changes nothing",
+        ("for level in range(2, depth.max(initial=0) + 1):", "0", "1"): "0 has no depth",
+        ("for level in range(1, depth.max(initial=0) + 1):", "0", "1"): "no observation has the depth 1 then",
     },
     "rerank_plugins/missing_words/tables.py": {
         ("for between in range(min(window, len(padded) - 1)):", "1", "0"): "so far from each other there are no pairs",
