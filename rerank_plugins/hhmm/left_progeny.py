@@ -20,7 +20,8 @@ series, so with N_d[q, p] = Σ_c P(q -> p c) R_d(c)
     E*_d = U* N_d (I - U - N_{d+1})^-1         E*_0 is of ROOT itself, the left child of "ROOT </s>"
 
 and the expected number of nodes q down the left edge of an awaited b is E*_d[b, q]. Its part for k = 0 is (16), the
-rest (19); transitions.py does not need them separately. Cost: 2 D inversions of (S, S) matrices.
+rest (19); transitions.py does not need them separately. Cost: D - 1 inversions of (S, S) matrices and D solutions for
+one vector, which cost a third: R_{d-1} is one, and of E*_0 only the row of ROOT is wanted.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def left_progeny_of(grammar: Grammar, depth: int, *, bounded: bool = True) -> Le
 def _left_progeny(grammar: Grammar, depth: int, bounded: bool) -> LeftProgeny:
     size = grammar.size
     p = np.exp(grammar.binary_logp)
-    words = np.bincount(grammar.lexicon.symbols, np.exp(grammar.lexicon.logp), size)
+    words = np.bincount(grammar.lexicon.symbols, np.exp(grammar.lexicon.logp), size).astype(np.float64)
     unary = np.zeros((size, size))
     np.add.at(unary, (grammar.unary[:, 0], grammar.unary[:, 1]), np.exp(grammar.unary_logp))
     identity = np.eye(size)
@@ -93,16 +94,16 @@ def _left_progeny(grammar: Grammar, depth: int, bounded: bool) -> LeftProgeny:
     fitting[depth] = closure @ words
     # From the deepest element up: R_d gives the left edges of element d, these give L_d and R_{d-1}.
     for d in range(depth, 0, -1):
-        # (I - U - N_d)^-1, without rounding noise where nothing can descend.
-        edge = _inverse(identity - unary - descent(fitting[d])) * possible
+        within = identity - unary - descent(fitting[d])
+        if d == 1:  # a row of the inverse, from the transposed system
+            expected[0, ROOT] = _solution(within.T, identity[ROOT]) * possible[ROOT]
+            fitting[0, ROOT] = expected[0, ROOT] @ words
+            break
+        edge = _inverse(within) * possible  # without rounding noise where nothing can descend
         left = edge @ words  # L_d
-        if d == 1:
-            expected[0] = _root_only(edge)
-            fitting[0, ROOT] = left[ROOT]
-        else:
-            along = rule_sums(grammar, 2, p * left[grammar.binary[:, 1]])  # from a node to the place of its right child
-            fitting[d - 1] = _inverse(identity - unary - along) @ words
-            expected[d - 1] = closure @ descent(fitting[d - 1]) @ edge
+        along = rule_sums(grammar, 2, p * left[grammar.binary[:, 1]])  # from a node to the place of its right child
+        fitting[d - 1] = _solution(identity - unary - along, words)
+        expected[d - 1] = closure @ descent(fitting[d - 1]) @ edge
     if fitting[0, ROOT] <= 0:
         raise ModelError(f"no sentence of this grammar fits in a store of {depth} elements")
     return LeftProgeny(closure, expected, fitting)
@@ -133,13 +134,21 @@ def _root_only(edge: FloatArray) -> FloatArray:
 
 def _inverse(matrix: FloatArray) -> FloatArray:
     """Return the inverse of I - X with X ≥ 0; it is the sum of the powers of X, so no entry may be negative."""
+    return _solution(matrix, np.eye(len(matrix)))
+
+
+def _solution(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the product of the inverse of I - X, or of its transpose, and a vector or matrix without negative entries.
+
+    Raises ModelError where the result has a negative entry, since the sum of the powers of X is then infinite.
+    """
     try:
-        inverse = np.linalg.inv(matrix)
+        solution = np.linalg.solve(matrix, right)
     except np.linalg.LinAlgError:
-        inverse = np.full_like(matrix, np.nan)
-    if not (inverse >= -TOLERANCE).all():
+        solution = np.full_like(right, np.nan)
+    if not (solution >= -TOLERANCE).all():
         raise ModelError("the grammar's unary rules or left recursion never end: a symbol never yields a word")
-    positive: FloatArray = np.maximum(inverse, 0.0)
+    positive: FloatArray = np.maximum(solution, 0.0)
     return positive
 
 
