@@ -117,7 +117,10 @@ def test_frames_and_mappings_are_no_texts():
         (lambda: parse({"a": "b"}, "biaffine"), "texts: wanted a sequence of texts, found a mapping"),
         (lambda: classifier.fit(["a", "b c"], None), r"labels: wanted 1 \(acceptable\) or 0 for each text, found None"),
         (lambda: fitted.transform(None), "wanted a sequence of n-best lists, found None"),
-        (lambda: fitted.transform("x.nbest"), "wanted n-best lists, found 'x.nbest': read_nbest reads files"),
+        (
+            lambda: fitted.transform("x.nbest"),
+            "wanted a sequence of n-best lists, found 'x.nbest': read_nbest reads files",
+        ),
         (lambda: fitted.explain(lists[0]), "wanted one list of those that predict returns, found NBestList"),
         (lambda: fitted.fit(lists, frame), "references: wanted texts, found a data frame: give a column"),
         (lambda: evaluate({"a": frame}, ["b"], metrics="bleu"), "system 'a': wanted a list of outputs.* a data frame"),

@@ -25,7 +25,7 @@ def numbered(nbests: Iterable[NBestList]) -> Iterator[NBestList]:
 def checked_lists(nbests: Iterable[NBestList]) -> list[NBestList]:
     """The lists, numbered. Raises TypeError for a single list or text, ConfigError for no lists and an id of two."""
     if isinstance(nbests, str | Path):
-        raise TypeError(f"wanted n-best lists, found {nbests!r:.60}: read_nbest reads files")
+        raise TypeError(f"wanted a sequence of n-best lists, found {nbests!r:.60}: read_nbest reads files")
     if not isinstance(nbests, Iterable) and not is_frame(nbests):
         raise TypeError(f"wanted a sequence of n-best lists, found {one_line(nbests)}")
     check_lists(nbests)

@@ -24,11 +24,6 @@ from rerank_plugins.core.json_and_toml import read_json
 GROUP = 1 << 14  # rows that are written at a time
 
 
-def is_columnar(path: str | Path) -> bool:
-    """Whether a file of this name has rows of Parquet or Arrow."""
-    return Path(path).suffix.lower() in ENDINGS
-
-
 @contextmanager
 def open_rows(path: str | Path) -> Iterator[TextIO]:
     """A stream of JSON lines, each an object, which become the rows of the file `path` when the block ends well.

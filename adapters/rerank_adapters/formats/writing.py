@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TextIO
 
-from rerank_adapters.formats.columnar_writing import is_columnar, open_rows
+from rerank_adapters.formats.columnar import ENDINGS as TABLE_ENDINGS
 from rerank_adapters.formats.guessing import MOSES, AutoFormat, Guess, format_of, known_format
 from rerank_adapters.formats.line_lists import stem
 from rerank_adapters.formats.reading import without_lines
@@ -110,8 +110,14 @@ def open_lists(path: str | Path, format: NBestFormat, *, one_file: bool = False)
             for file in sorted(folder.iterdir()):
                 file.replace(Path(path) / file.name)
         else:
-            rows = is_columnar(path)
-            target = files.enter_context(open_rows(path) if rows else open_atomic(path))
+            rows = Path(path).suffix.lower() in TABLE_ENDINGS
+            target = files.enter_context(_open_rows(path) if rows else open_atomic(path))
             writer = ListsWriter(format, str(path), target, one_file, rows)
             yield writer
     writer.warn()
+
+
+def _open_rows(path: str | Path) -> AbstractContextManager[TextIO]:
+    from rerank_adapters.formats.columnar_writing import open_rows
+
+    return open_rows(path)
