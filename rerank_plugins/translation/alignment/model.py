@@ -353,7 +353,7 @@ def _of_null(direction: DirectionModel, words: LongArray) -> FloatArray:
 
 def check_probabilities(model: WordAlignmentModel) -> None:
     """Raise ValueError for a number that is no probability, with which an alignment would have no best position."""
-    arrays = {"forward.t": model.lexicon.forward, "backward.t": model.lexicon.backward}
+    arrays: dict[str, NDArray[Any]] = {"forward.t": model.lexicon.forward, "backward.t": model.lexicon.backward}
     for name, direction in (("forward", model.forward), ("backward", model.backward)):
         arrays |= {f"{name}.null": direction.null, f"{name}.jumps": direction.jumps}
     for name, values in arrays.items():
