@@ -6,7 +6,7 @@
 set -u
 cd "$(dirname "$0")/.."
 folder=$1 python=$2
-rooms=${ROOMS:-tests/kit tests/ngram tests/dependency tests/constituency tests/treelet tests/hhmm tests/svs}
+rooms=${ROOMS:-tests/kit tests/ngram tests/dependency tests/constituency tests/treelet tests/hhmm tests/svs tests/metrics tests/tuners}
 failed=0
 mkdir -p "$folder"
 : > "$folder/summary"

@@ -96,7 +96,7 @@ def finite_mass(grammar: Grammar) -> FloatArray:
     """Return (S) the probability that a symbol derives a finite string: ones in a consistent grammar.
 
     In general it is the least solution of z = e + U z + B(z, z), with the emissions e. Newton's method from zero
-    converges to it from below (Etessami & Yannakakis 2009).
+    converges to it from below (Etessami & Yannakakis 2009). Raises ModelError where it has no next step.
     """
     size, binary, unary = grammar.size, grammar.binary, grammar.unary
     p, q = np.exp(grammar.binary_logp), np.exp(grammar.unary_logp)
@@ -113,7 +113,10 @@ def finite_mass(grammar: Grammar) -> FloatArray:
         np.add.at(slope, (unary[:, 0], unary[:, 1]), q)
         np.add.at(slope, (binary[:, 0], binary[:, 1]), p * mass[binary[:, 2]])
         np.add.at(slope, (binary[:, 0], binary[:, 2]), p * mass[binary[:, 1]])
-        step = np.linalg.solve(np.eye(size) - slope, value - mass)
+        try:
+            step = np.linalg.solve(np.eye(size) - slope, value - mass)
+        except np.linalg.LinAlgError:
+            raise ModelError("damaged grammar: symbols that never derive a finite string have a cycle") from None
         mass = mass + np.maximum(step, 0)
         if step.max(initial=0) <= TIGHT:
             break

@@ -21,7 +21,15 @@ from rerank_plugins.kit.elementary_functions import exp, log
 from rerank_plugins.kit.files.model_schema import Array, Contents, ModelFile, Part, Setting, WordList
 from rerank_plugins.kit.vocabulary.word_ids import EOS, UNK, Vocabulary
 from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST, Filled, Gaps, best_words, contexts_of_gaps
-from rerank_plugins.missing_words.tables import CONTEXTS, ContextTable, PairTable, gap_offsets, log_odds, vote_scores
+from rerank_plugins.missing_words.tables import (
+    CONTEXTS,
+    KEYS,
+    ContextTable,
+    PairTable,
+    gap_offsets,
+    log_odds,
+    vote_scores,
+)
 
 Method = Literal["ngram", "distance", "odds"]
 METHODS: tuple[Method, ...] = ("ngram", "distance", "odds")
@@ -153,10 +161,15 @@ class MissingWordsModel:
         return Gaps(np.where(a2 == EOS, np.int32(1), a2), padded[at], padded[at + 1], padded[at + 2])
 
 
-FILE = ModelFile(
-    MissingWordsModel,
-    "missing-words",
-    "model of missing words",
-    check=lambda model: len(model.mixture) == len(COMPONENTS),
-)
+def parts_fit(model: MissingWordsModel) -> bool:
+    """Whether contexts have as many second neighbours as they need, and all places of weights fit into the window."""
+    for name, table in model.tables.items():
+        wanted = (len(table.totals), len(table.totals)) if len(KEYS[name]) == 2 else (0, len(model.vocabulary))
+        if (len(table.seconds), len(table.totals)) != wanted:
+            raise ValueError(f"{name} has {len(table.totals)} contexts and {len(table.seconds)} second neighbours")
+    widest = max(location.half for location in model.locations.values())
+    return len(model.mixture) == len(COMPONENTS) and 1 <= widest <= model.pairs.window // 2
+
+
+FILE = ModelFile(MissingWordsModel, "missing-words", "model of missing words", check=parts_fit)
 read_model, write_model = FILE.read, FILE.write

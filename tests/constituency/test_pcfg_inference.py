@@ -99,6 +99,14 @@ def test_mass_of_finite_trees():
     np.testing.assert_allclose(expected_counts(explosive(0.25)), [1, 2, 1.5], rtol=1e-9)
 
 
+def test_a_symbol_that_always_contains_itself_is_an_error():
+    """S → S T with probability one: Newton's method has no next step once T has its mass."""
+    grammar = replace(explosive(0.5), binary=np.array([[1, 1, 2]], np.int32), binary_logp=np.zeros(1))
+    grammar = replace(grammar, unary_logp=np.array([0.0, -np.inf]))
+    with pytest.raises(ModelError, match="never derive a finite string"):
+        finite_mass(grammar)
+
+
 def test_catalan_numbers():
     """S → S S | a: a^n has C(n-1) trees, each of p^(n-1) (1-p)^n; also where n is large enough for scaling to matter."""
     grammar, p = explosive(0.3), 0.3

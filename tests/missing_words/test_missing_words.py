@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
+from rerank_plugins.kit.files.model_file import read_model as read_any
 from rerank_plugins.kit.files.model_file import write_model as write_any
 from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS
 from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST, Gaps
@@ -323,6 +324,18 @@ def test_a_model_is_read_as_it_was_written(trained, tmp_path):
     assert (ours.words == theirs.words).all()
     assert (ours.p == theirs.p).all()
     assert read.settings == {**trained.settings, "gammas": list(trained.settings["gammas"])}
+
+
+def test_forged_tables_are_refused(trained, tmp_path):
+    """Arrays that are shorter than others need, though each is in order by itself."""
+    write_model(trained, tmp_path / "good.mw")
+    settings, arrays = read_any(tmp_path / "good.mw", "missing-words")
+    narrow = np.ascontiguousarray(arrays["pairs.counts"][:, :1])
+    cases = {"around.seconds": arrays["around.seconds"][:-1], "pairs.counts": narrow, "left1.totals": np.zeros(0, int)}
+    for name, array in cases.items():
+        write_any(tmp_path / "bad.mw", "missing-words", settings, {**arrays, name: array})
+        with pytest.raises(ModelError, match=r"bad\.mw: damaged model of missing words"):
+            read_model(tmp_path / "bad.mw")
 
 
 def test_files_that_are_no_models_are_refused(trained, tmp_path):

@@ -9,6 +9,8 @@ from hypothesis import given, settings
 
 from rerank_plugins import ConfigError, FormatError, ModelError
 from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.kit.files.model_file import read_model as read_container
+from rerank_plugins.kit.files.model_file import write_model as write_container
 from rerank_plugins.svs.clusters import concept_clusters
 from rerank_plugins.svs.concept_model import form, read_model, write_model
 from rerank_plugins.svs.concept_training import (
@@ -228,6 +230,11 @@ def test_the_file(model, tmp_path):
         np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
     assert (again.heads, again.relations) == (model.heads, model.relations)
     check_damage_is_seen(path, read_model, ModelError)
+    write_model(replace(model), path)
+    settings, arrays = read_container(path, "concepts")
+    write_container(path, "concepts", settings, {**arrays, "root": -arrays["root"]})
+    with pytest.raises(ModelError, match=r"small\.concepts: damaged model of concepts: root has a number"):
+        read_model(path)
     with pytest.raises(ModelError, match="its first relation is not MOD"):
         replace(model, relations=("subject",))
     with pytest.raises(ModelError, match="root has a number that is no probability"):

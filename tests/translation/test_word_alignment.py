@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from rerank_plugins import NBestList
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.nbest import Hypothesis
+from rerank_plugins.kit.files.model_file import read_model as read_container
+from rerank_plugins.kit.files.model_file import write_model as write_container
 from rerank_plugins.translation.alignment.bitext import cooccurrence, read_bitext
 from rerank_plugins.translation.alignment.em import digamma
 from rerank_plugins.translation.alignment.feature import WordTranslationFeature
@@ -259,6 +261,16 @@ def test_digamma_of_whole_numbers_and_halves(number):
     halves = math.fsum(2 / (2 * k - 1) for k in range(1, number)) - gamma - 2 * math.log(2)
     assert digamma(float(number)) == pytest.approx(wholes, abs=2e-12)
     assert digamma(number - 0.5) == pytest.approx(halves, abs=2e-12)
+
+
+def test_numbers_that_are_no_probabilities_are_refused(tmp_path):
+    write_model(train([("a b", "x y"), ("b", "y")], Settings("hmm", 1)), tmp_path / "good.align")
+    settings, arrays = read_container(tmp_path / "good.align", "word-alignment")
+    for name in ("forward.t", "backward.null", "forward.jumps"):
+        forged = np.full_like(arrays[name], np.nan)
+        write_container(tmp_path / "bad.align", "word-alignment", settings, {**arrays, name: forged})
+        with pytest.raises(ModelError, match=f"bad.align: damaged word alignment model .*{name} has a number"):
+            read_model(tmp_path / "bad.align")
 
 
 def test_pairs_that_are_left_out_are_counted():

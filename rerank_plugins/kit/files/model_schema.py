@@ -273,6 +273,8 @@ class ModelFile(Generic[T]):
                 return model
         except (ConfigError, *DAMAGE) as error:
             raise ModelError(f"{path}: damaged {self.noun} ({type(error).__name__}: {error})") from None
+        except ModelError as error:
+            raise error if path in str(error) else ModelError(f"{path}: {error}") from None
         raise ModelError(f"{path}: damaged {self.noun}: its parts do not fit together")
 
 

@@ -351,7 +351,18 @@ def _of_null(direction: DirectionModel, words: LongArray) -> FloatArray:
     return np.where(words >= 0, np.maximum(direction.null[np.maximum(words, 0)], FLOOR), FLOOR).astype(np.float64)
 
 
+def check_probabilities(model: WordAlignmentModel) -> None:
+    """Raise ValueError for a number that is no probability, with which an alignment would have no best position."""
+    arrays: dict[str, NDArray[Any]] = {"forward.t": model.lexicon.forward, "backward.t": model.lexicon.backward}
+    for name, direction in (("forward", model.forward), ("backward", model.backward)):
+        arrays |= {f"{name}.null": direction.null, f"{name}.jumps": direction.jumps}
+    for name, values in arrays.items():
+        if not np.isfinite(values).all() or (values < 0).any():
+            raise ValueError(f"{name} has a number that is no probability")
+
+
 FILE = ModelFile(
-    WordAlignmentModel, "word-alignment", "word alignment model", first=("source_words", "source_sentences")
-)
+    WordAlignmentModel, "word-alignment", "word alignment model", first=("source_words", "source_sentences"),
+    check=check_probabilities,
+)  # fmt: skip
 read_model, write_model = FILE.read, FILE.write
