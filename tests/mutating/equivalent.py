@@ -104,6 +104,9 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
         ("for level in range(2, depth.max(initial=0) + 1):", "0", "1"): "0 has no depth",
         ("for level in range(1, depth.max(initial=0) + 1):", "0", "1"): "no observation has the depth 1 then",
     },
+    "rerank_plugins/kit/vocabulary/unknown_types.py": {
+        ("if is_known and total > 2:", "2", "3"): "a known word that occurs three times counts for nothing",
+    },
     "rerank_plugins/missing_words/tables.py": {
         ("for between in range(min(window, len(padded) - 1)):", "1", "0"): "so far from each other there are no pairs",
     },

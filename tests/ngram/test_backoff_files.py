@@ -18,7 +18,7 @@ from rerank_plugins.core import checksummed_files
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.files.model_file import read_model, write_model
-from rerank_plugins.kit.vocabulary.word_hash import hash_table
+from rerank_plugins.kit.vocabulary.word_hash import find_words, hash_table
 from rerank_plugins.kit.vocabulary.word_ids import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram import arpa_reader
@@ -328,6 +328,23 @@ def test_the_compiled_parser_reads_what_the_plain_one_does(rows):
             assert left.tobytes() == np.concatenate(right).tobytes()
     common = parse_lines([b"-1.2345678\tthe cat\t-0.5", b"-1e-05 the dog"], 2, hash_table(words, 0))
     assert common is not None
+
+
+@pytest.mark.parametrize("count", [3, 8, 9, 16, 17, 500])
+def test_a_hash_table_is_at_most_half_full_and_its_size_a_power_of_two(count):
+    words = [f"w{i}" for i in range(count)]
+    table = hash_table(words, 3)
+    assert len(table) in (16, 32, 64, 1024)
+    assert 2 * count <= len(table) <= max(16, 4 * count - 1)
+    assert sorted(table[table[:, 0] != 0, 1]) == list(range(3, count))
+
+
+def test_words_are_found_by_their_bytes_unless_one_has_a_space_in_it():
+    table = hash_table(["<unk>", "<s>", "</s>", "the", "cat"], 3)
+    assert find_words([["the", "cat"], [], ["cat", "dog", "the"]], table, 2).tolist() == [3, 4, 2, 2, 4, 0, 3, 2]
+    for sentence in (["the", "the cat"], ["the cat"], ["the\ncat"]):
+        assert find_words([["cat"], sentence], table, 2) is None
+    assert find_words([], table, 2).tolist() == []
 
 
 def test_compressed_missing_and_foreign_files(arpa, tmp_path):
