@@ -122,6 +122,9 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
         ("if mean - previous_mean < tolerance:", "<", "<="): PATH,
         ("best_weights: FloatArray = weights / weights.sum()", "/", "*"): "the sum is 1 but for rounding errors",
     },
+    "rerank_plugins/ngram/sampling.py": {
+        ("attempts = 0", "0", "1"): "one attempt of 10,000 less",
+    },
     "rerank_plugins/similarity/wordnet.py": {
         ("masses = np.full(len(self.synsets), min(frequencies.values(), default=1.0))", "1.0", "2.0"): (
             "information content depends on the proportions of masses alone"
