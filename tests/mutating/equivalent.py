@@ -184,6 +184,15 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     "rerank_plugins/referential/world.py": {
         ('return end if end.startswith(";") or len(known) <= LISTED else ""', "<=", "<"): "only the words of an error",
     },
+    "rerank_plugins/treelet/transformations.py": {
+        ("if only >= 0:", "0", "1"): "the children of a VP among them have been put there before it",
+        ("above = mark if mark == 1 + ROOT_NUMBER or facts[x, CATEGORY] == VP else 0", "+", "-"): "ROOT has number 0",
+        (
+            "stack[depth, 1] = mark if mark == 1 + ROOT_NUMBER or facts[child, CATEGORY] == VP else 0",
+            "+",
+            "-",
+        ): "ROOT has number 0",
+    },
 }
 
 
