@@ -89,6 +89,9 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
         ("for level in range(2, depth.max(initial=0) + 1):", "0", "1"): "0 has no depth",
         ("for level in range(1, depth.max(initial=0) + 1):", "0", "1"): "no observation has the depth 1 then",
     },
+    "rerank_plugins/kit/vocabulary/unknown_types.py": {
+        ("if is_known and total > 2:", "2", "3"): "a known word that occurs three times counts for nothing",
+    },
     "rerank_plugins/missing_words/tables.py": {
         ("for between in range(min(window, len(padded) - 1)):", "1", "0"): "so far from each other there are no pairs",
     },
@@ -103,6 +106,9 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     "rerank_plugins/ngram/mixture.py": {
         ("if mean - previous_mean < tolerance:", "<", "<="): PATH,
         ("best_weights: FloatArray = weights / weights.sum()", "/", "*"): "the sum is 1 but for rounding errors",
+    },
+    "rerank_plugins/ngram/sampling.py": {
+        ("attempts = 0", "0", "1"): "one attempt of 10,000 less",
     },
     "rerank_plugins/similarity/wordnet.py": {
         ("masses = np.full(len(self.synsets), min(frequencies.values(), default=1.0))", "1.0", "2.0"): (
@@ -162,6 +168,15 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     },
     "rerank_plugins/referential/world.py": {
         ('return end if end.startswith(";") or len(known) <= LISTED else ""', "<=", "<"): "only the words of an error",
+    },
+    "rerank_plugins/treelet/transformations.py": {
+        ("if only >= 0:", "0", "1"): "the children of a VP among them have been put there before it",
+        ("above = mark if mark == 1 + ROOT_NUMBER or facts[x, CATEGORY] == VP else 0", "+", "-"): "ROOT has number 0",
+        (
+            "stack[depth, 1] = mark if mark == 1 + ROOT_NUMBER or facts[child, CATEGORY] == VP else 0",
+            "+",
+            "-",
+        ): "ROOT has number 0",
     },
 }
 

@@ -18,7 +18,7 @@ from rerank_plugins.core import checksummed_files
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.files.model_file import read_model, write_model
-from rerank_plugins.kit.vocabulary.word_hash import hash_table
+from rerank_plugins.kit.vocabulary.word_hash import find_words, hash_table
 from rerank_plugins.kit.vocabulary.word_ids import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram import arpa_reader
@@ -342,6 +342,23 @@ def test_forged_hash_tables_are_refused(forge, tmp_path):
     write_model(tmp_path / "bad", KIND, settings, {**arrays, "hashes": forge(arrays["hashes"])})
     with pytest.raises(ModelError, match=f"bad: damaged model .*no hash table of {len(model.vocabulary)} words"):
         NgramModel.load(tmp_path / "bad")
+
+
+@pytest.mark.parametrize("count", [3, 8, 9, 16, 17, 500])
+def test_a_hash_table_is_at_most_half_full_and_its_size_a_power_of_two(count):
+    words = [f"w{i}" for i in range(count)]
+    table = hash_table(words, 3)
+    assert len(table) in (16, 32, 64, 1024)
+    assert 2 * count <= len(table) <= max(16, 4 * count - 1)
+    assert sorted(table[table[:, 0] != 0, 1]) == list(range(3, count))
+
+
+def test_words_are_found_by_their_bytes_unless_one_has_a_space_in_it():
+    table = hash_table(["<unk>", "<s>", "</s>", "the", "cat"], 3)
+    assert find_words([["the", "cat"], [], ["cat", "dog", "the"]], table, 2).tolist() == [3, 4, 2, 2, 4, 0, 3, 2]
+    for sentence in (["the", "the cat"], ["the cat"], ["the\ncat"]):
+        assert find_words([["cat"], sentence], table, 2) is None
+    assert find_words([], table, 2).tolist() == []
 
 
 def test_compressed_missing_and_foreign_files(arpa, tmp_path):

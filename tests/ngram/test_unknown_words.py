@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures
-from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK, Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK, TextCollector, Vocabulary
+from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.mixture import MixtureLanguageModel
@@ -157,3 +158,12 @@ def test_the_embedded_model_prefers_a_word_to_a_non_word():
 def test_signatures_stand_for_their_own_types():
     counts = {("cat", False): 9, ("cat", True): 1, ("Owl", True): 1, ("yaks", False): 1, ("bats", False): 1}
     assert types_of_signatures(counts, {"cat", "UNK", "UNK-LC-s", "UNK-LC"}) == {"UNK-LC-s": 3, "UNK": 1}
+
+
+def test_a_text_may_have_more_words_than_there_is_room_for_at_first():
+    collector = TextCollector(Workspace())
+    collector.add([" ".join(f"w{i}" for i in range(70_000)), "w0 w69999"])
+    vocabulary, tokens, counts = collector.finish(min_count=2)
+    assert vocabulary.words[3:] == ("w0", "w69999")
+    assert counts.tolist() == [69_998, 2, 2, 2, 2]
+    assert np.bincount(tokens).tolist() == [69_998, 0, 2, 2, 2]

@@ -172,18 +172,19 @@ class KnownTrees(Parser):
 
 
 def test_values_are_sums_over_the_words_of_each_tree(trained, bank, tmp_path, monkeypatch):
-    """In batches of two sentences; the last tree has no content word, and one sentence has no tree."""
+    """In batches of two sentences; one has a single word, one no content word, one no tree, and the last no word."""
+    trees = [*read_trees(["(ROOT (FRAG (NN dog)))"]), *bank]
     monkeypatch.setattr(meaning_in_context, "BATCH", 2)
     write_model(trained, tmp_path / "bank.concepts")
-    feature = MeaningInContextFeature(model=tmp_path / "bank.concepts", parser=KnownTrees(bank))
+    feature = MeaningInContextFeature(model=tmp_path / "bank.concepts", parser=KnownTrees(trees))
     words = WordsInContext(read_model(tmp_path / "bank.concepts"), None)
-    read = [words.of_trees([tree]) for tree in bank]
-    sentences = [["odd"], *(tree.words() for tree in bank), []]
+    read = [words.of_trees([tree]) for tree in trees]
+    sentences = [["odd"], *(tree.words() for tree in trees), []]
     joint, gain, least, total = feature.values(sentences).T
     assert joint.tolist() == pytest.approx([0, *(one.joint[0] for one in read), 0])
     assert gain.tolist() == pytest.approx([0, *(one.gain.sum() for one in read), 0])
     content = [one.gain[one.has_concept > 0] for one in read]
-    assert [len(gains) > 0 for gains in content] == [True, True, True, True, False]
+    assert [len(gains) > 0 for gains in content] == [True, True, True, True, True, False]
     assert least.tolist() == pytest.approx([0, *(min(gains, default=0.0) for gains in content), 0])
     ln_p = [[UNPARSED], *(one.ln_p.tolist() for one in read), []]
     assert total.tolist() == pytest.approx([sum(each) for each in ln_p])
