@@ -71,6 +71,19 @@ def test_what_came_before_changes_nothing(trees):
         check(some, transformations, labels)
 
 
+def test_subtrees_of_earlier_calls_are_there_in_later_ones():
+    noun, verb = (
+        "(NP (NP (DT the) (NN dog)) (PP (IN of) (NP (NNS traders))))",
+        "(VP (MD will) (VP (VB bark) (ADVP (RB now))))",
+    )
+    trees = list(read_trees([f"(ROOT (S {noun} {verb}))", f"(ROOT (S (NP (PRP I)) (VP (VBD saw) {noun})))"]))
+    trees += read_trees([f"(ROOT (SBAR (IN that) (S {noun} {verb})))", f"(ROOT (S {noun} (VP (VBZ says) {noun})))"])
+    labels = numbers(map(transform, trees))
+    transformations = ArrayTransformations(*labels)
+    for some in (trees[:1], trees[1:2], trees[2:], trees):
+        check(some, transformations, labels)
+
+
 def test_subtrees_are_forgotten_in_time(monkeypatch):
     monkeypatch.setattr(transforming, "REMEMBERED", 3)
     trees = list(read_trees(["(ROOT (S (NP (PRP I)) (VP (VBD saw) (NP (CD 7) (NNS days)))))"] * 3))
