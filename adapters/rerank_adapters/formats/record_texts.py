@@ -20,8 +20,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rerank_adapters.formats.json_lists import json_records
+from rerank_adapters.formats.named_columns import SEPARATORS, delimited_rows
 from rerank_adapters.formats.record_keys import ID_KEYS, OF_ROLE, TEXT_KEYS, JsonKeys, KeysError, Role
-from rerank_adapters.formats.rows import SEPARATORS, delimited_rows
 from rerank_plugins import FormatError
 from rerank_plugins.core.json_and_toml import read_json
 

@@ -17,7 +17,6 @@ were read as JSON keep their other keys.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -27,23 +26,13 @@ from rerank_adapters.formats.columnar import ENDINGS, open_lines
 from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.frames import Roles
 from rerank_adapters.formats.line_lists import LineFormat, files_in
+from rerank_adapters.formats.named_columns import Row, delimited_rows
 from rerank_adapters.formats.one_line import one_line
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, Rescored, option
 from rerank_plugins.core.json_and_toml import json_line, read_json
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import finite_value
-
-SEPARATORS = "\t,;"  # the first of these that the line of names has separates the columns
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of the table: its columns, the number of its first line, and its lines, with the line of names before."""
-
-    columns: Mapping[str, Any]
-    line: int
-    raw: str
 
 
 @dataclass(frozen=True)
@@ -152,38 +141,6 @@ def _json_row(line: str, number: int, path: str) -> Row:
             f"found {line.strip()!r:.60}, expected an object with a column in each key", path=path, line=number
         )
     return Row(record, number, line)
-
-
-def delimited_rows(header: str, numbered: Iterator[tuple[int, str]], path: str) -> Iterator[Row]:
-    """The rows after a line of names. Raises FormatError for a row of another width."""
-    taken: list[tuple[int, str]] = []  # the lines of the row that is being read
-
-    def one_by_one() -> Iterator[str]:
-        for number, line in numbered:
-            taken.append((number, line))
-            yield line
-
-    separator = next((mark for mark in SEPARATORS if mark in header), SEPARATORS[0])
-    names = [name.strip() for name in next(csv.reader([header.removeprefix("\ufeff")], delimiter=separator))]
-    if repeated := [name for place, name in enumerate(names) if name in names[:place]]:
-        raise FormatError(f"two columns are called {repeated[0]!r}", path=path, line=1)
-    lead = header
-    rows = csv.reader(one_by_one(), delimiter=separator)
-    while True:
-        taken.clear()
-        try:
-            values = next(rows, None)
-        except csv.Error as error:
-            raise FormatError(f"no row of a table ({error})", path=path, line=taken[0][0]) from None
-        if values is None:
-            return
-        line, lead = taken[0][0], lead + "".join(text for _, text in taken)
-        if not values:  # an empty line
-            continue
-        if len(values) != len(names):
-            raise FormatError(f"found {len(values)} columns, expected {len(names)}", path=path, line=line)
-        yield Row(dict(zip(names, values, strict=True)), line, lead)
-        lead = ""
 
 
 def _text(row: Row, name: str, path: str) -> str:
