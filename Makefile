@@ -83,7 +83,7 @@ $(VENV)/demo.installed: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/test.installed: $(VENV)/demo.installed
-	$(call install,$(VENV),--no-compile -e '.[$(EXTRAS)]')
+	$(call install,$(VENV),-e '.[$(EXTRAS)]')
 	@tests/install_kenlm.sh $(BIN)/python --quiet --disable-pip-version-check -c constraints.txt > $(VENV)/kenlm.log 2>&1 || \
 		echo "make: the tests that need KenLM will be skipped: $$(tail -n 1 $(VENV)/kenlm.log) ($(VENV)/kenlm.log)" >&2
 	@touch $@
@@ -92,12 +92,11 @@ $(VENV)/docs.installed: $(VENV)/demo.installed
 	$(call install,$(VENV),-e '.[docs]')
 	@touch $@
 
-# The core dependencies alone, no extras: there the tests run the commands of README, tour and cookbook. Packages for
-# tests are not compiled to bytecode here (--no-compile), but when they are first imported: most modules never are.
+# The core dependencies alone, no extras: there the tests run the commands of README, tour and cookbook.
 $(CORE)/installed: pyproject.toml constraints.txt | $(BIN)/python
 	rm -rf $(CORE)
 	$(PYTHON) -m venv $(CORE)
-	$(call install,$(CORE),--no-compile -e .)
+	$(call install,$(CORE),-e .)
 	@touch $@
 
 clean:
