@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from rerank_adapters.form_names import FORMS
 from rerank_plugins import ConfigError
 from rerank_plugins.core.json_and_toml import read_toml_table
 from rerank_plugins.core.paths import resolve
@@ -35,13 +36,12 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-REFERENCE_FORMS = ("auto", "lines", "lines-from-1", "kaldi", "trn", "json", "icefall", "fairseq", "stm", "ctm", "sgm")
 KEYS_OF_JSON = re.compile(r"json(,(id_)?key=[^,]+)+")
 
 
 def _form(text: str) -> str:
-    if text not in REFERENCE_FORMS and not KEYS_OF_JSON.fullmatch(text):
-        raise ValueError(f"wanted {', '.join(REFERENCE_FORMS)}, or json,key=KEY,id_key=KEY")
+    if text not in FORMS and not KEYS_OF_JSON.fullmatch(text):
+        raise ValueError(f"wanted {', '.join(FORMS)}, or json,key=KEY,id_key=KEY")
     return text
 
 

@@ -93,17 +93,18 @@ def _left_progeny(grammar: Grammar, depth: int, bounded: bool) -> LeftProgeny:
     fitting = np.zeros((depth + 1, size))
     fitting[depth] = closure @ words
     # From the deepest element up: R_d gives the left edges of element d, these give L_d and R_{d-1}.
-    for d in range(depth, 0, -1):
-        within = identity - unary - descent(fitting[d])
-        if d == 1:  # a row of the inverse, from the transposed system
-            expected[0, ROOT] = _solution(within.T, identity[ROOT]) * possible[ROOT]
-            fitting[0, ROOT] = expected[0, ROOT] @ words
-            break
-        edge = _inverse(within) * possible  # without rounding noise where nothing can descend
+    down = descent(fitting[depth])
+    for d in range(depth, 1, -1):
+        # (I - U - N_d)^-1, without rounding noise where nothing can descend.
+        edge = _inverse(identity - unary - down) * possible
         left = edge @ words  # L_d
         along = rule_sums(grammar, 2, p * left[grammar.binary[:, 1]])  # from a node to the place of its right child
         fitting[d - 1] = _solution(identity - unary - along, words)
-        expected[d - 1] = closure @ descent(fitting[d - 1]) @ edge
+        down = descent(fitting[d - 1])
+        expected[d - 1] = closure @ down @ edge
+    # Of element 1, only the row of ROOT is wanted: it solves the transposed system.
+    expected[0, ROOT] = _solution((identity - unary - down).T, identity[ROOT]) * possible[ROOT]
+    fitting[0, ROOT] = expected[0, ROOT] @ words
     if fitting[0, ROOT] <= 0:
         raise ModelError(f"no sentence of this grammar fits in a store of {depth} elements")
     return LeftProgeny(closure, expected, fitting)

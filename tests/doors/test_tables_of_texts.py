@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from rerank_adapters.formats.record_texts import one_sided
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.formats.sources import Sources
 from rerank_adapters.formats.systems import read_outputs
@@ -50,6 +51,14 @@ def test_json_with_a_source_and_a_reference_is_a_source_by_its_source(tmp_path):
     (tmp_path / "both.jsonl").write_text('{"id": "u", "ref": "so it is", "src": "so ist es"}\n', encoding="utf-8")
     assert Sources.read("both.jsonl").of("u") == "so ist es"
     assert read_references(["both.jsonl"]).for_segments(["u"]) == [("so it is",)]
+
+
+@pytest.mark.parametrize(
+    ("role", "option"),
+    [("source", "--reference-form"), ("reference", "--reference-form"), ("output", "--system-form")],
+)
+def test_the_option_that_is_advised_is_that_of_the_role(role, option):
+    assert f"{option} json,id_key=none" in one_sided(["0", "1"], ["a", "b"], role)
 
 
 def test_scores_are_those_of_json(tmp_path):

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.commands.options import REFERENCE_FORMS as OPTION_FORMS
-from rerank_adapters.config import REFERENCE_FORMS as CONFIG_FORMS
+from rerank_adapters.commands.evaluate import command as evaluate
+from rerank_adapters.config import DataSet
+from rerank_adapters.form_names import FORMS
 from rerank_adapters.formats.nist.markup import shown
 from rerank_adapters.formats.outputs import output_lines, read_segments
-from rerank_adapters.formats.references import FORMS, read_references, settled
+from rerank_adapters.formats.references import named_form, read_references, settled
 from rerank_plugins.core.errors import ConfigError, FormatError
 
 
@@ -244,4 +245,8 @@ def test_output_forms(tmp_path):
 
 
 def test_commands_and_configs_know_every_form():
-    assert OPTION_FORMS == CONFIG_FORMS == FORMS
+    option = next(option for option in evaluate.params if option.name == "reference_form")
+    for form in (*FORMS, "json,key=ref", "json,key=ref,id_key=uid"):
+        assert option.type.convert(form, None, None) == form
+        assert DataSet(nbest=["lists"], reference_form=form).reference_form == form
+        assert named_form(form)[0] == form.partition(",")[0]

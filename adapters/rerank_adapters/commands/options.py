@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_adapters.form_names import FORMS
 from rerank_plugins import ConfigError
 from rerank_plugins.core.paths import check_output, check_writable
 from rerank_plugins.core.registry import Registry
@@ -39,7 +40,6 @@ class Form(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-REFERENCE_FORMS = ("auto", "lines", "lines-from-1", "kaldi", "trn", "json", "icefall", "fairseq", "stm", "ctm", "sgm")
 PLUGIN_HELP = "NAME or NAME,option=value,… (see `rerank plugins`)"
 config_option = click.option(
     "-c", "--config", type=Path, metavar="FILE",
@@ -65,7 +65,7 @@ tuner_option = click.option(
 )  # fmt: skip
 reference_form_option = click.option(
     "--reference-form", default="auto", show_default=True, metavar="FORM",
-    type=Form(REFERENCE_FORMS),
+    type=Form(FORMS),
     help="How the references name their segments: lines (numbered from 0), lines-from-1, kaldi (an id in front), trn"
     " (an id at the end), json (or json,key=KEY,id_key=KEY; id_key=none numbers the lines), icefall, fairseq, stm, ctm,"
     " or sgm (NIST's SGML and WMT's XML). With auto, lines are counted if the ids of the segments are numbers;"

@@ -18,9 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, ClassVar
 
-from rerank_adapters.formats.json_lists import FormatMismatch, JsonFormat, JsonList, complete, number_of, texts_of
+from rerank_adapters.formats.json_lists import (
+    FormatMismatch,
+    JsonFormat,
+    JsonList,
+    are_objects,
+    complete,
+    number_of,
+    texts_of,
+)
 from rerank_adapters.formats.record_keys import JsonKeys
 
 KEYS = ("choices", "outputs", "candidates")  # of the texts
@@ -37,7 +45,7 @@ class CompletionsFormat(JsonFormat):
         """Yield the list of each response of a record: of the record itself, or of the elements of an array."""
         for response in record if isinstance(record, list) and record else [record]:
             body = _body(response)
-            key = next((key for key in KEYS if isinstance(body, dict) and _are_objects(body.get(key))), None)
+            key = next((key for key in KEYS if isinstance(body, dict) and are_objects(body.get(key))), None)
             if key is None:
                 raise FormatMismatch(f"expected {', '.join(KEYS)} with an object for each text{_failure(response)}")
             items = body[key]
@@ -82,10 +90,6 @@ def _failure(response: Any) -> str:
     return f"; the request failed: {' '.join(str(message).split())}" if message else ""
 
 
-def _are_objects(value: Any) -> TypeGuard[list[dict[str, Any]]]:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
-
-
 def _text(item: Mapping[str, Any]) -> Any:
     """The text of a choice, an output or a candidate; "" for one without content."""
     holder = item.get("message", item)
@@ -93,7 +97,7 @@ def _text(item: Mapping[str, Any]) -> Any:
     content = holder["text"] if "text" in holder else holder.get("content")
     if isinstance(content, dict):
         content = content.get("parts")
-    if _are_objects(content):
+    if are_objects(content):
         return "".join(part["text"] for part in content if isinstance(part.get("text"), str))
     return "" if content is None else content
 
@@ -105,7 +109,7 @@ def _logprob(item: Mapping[str, Any]) -> float | None:
     logprobs = item.get("logprobs")
     if not isinstance(logprobs, dict):
         return None
-    if _are_objects(logprobs.get("content")):
+    if are_objects(logprobs.get("content")):
         values = [number_of(token, "logprob") for token in logprobs["content"]]
     else:
         values = [number_of({"": value}, "") for value in logprobs.get("token_logprobs") or [None]]

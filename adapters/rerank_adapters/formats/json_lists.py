@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import inf
 from operator import ne
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.line_lists import files_in, stem
@@ -225,6 +225,11 @@ def texts_of(values: Any, wanted: str) -> list[str]:
     if not isinstance(values, list) or not values or not all(isinstance(text, str) for text in values):
         raise FormatMismatch(f"expected {wanted}")
     return [text.strip() for text in values]
+
+
+def are_objects(value: Any) -> TypeGuard[list[dict[str, Any]]]:
+    """Whether a value is an array of one or more objects."""
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
 def number_of(item: Mapping[str, Any], key: str) -> float | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from rerank_plugins import FormatError
 
-SEPARATORS = "\t,;"  # the first of these that the line of names has separates the columns
+SEPARATORS = "\t,;"
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,11 @@ class Row:
     raw: str
 
 
+def separator_of(header: str) -> str | None:
+    """What separates the columns: the first of the separators that the line of names has; None where it has none."""
+    return next((mark for mark in SEPARATORS if mark in header), None)
+
+
 def delimited_rows(header: str, numbered: Iterator[tuple[int, str]], path: str) -> Iterator[Row]:
     """The rows after a line of names. Raises FormatError for a row of another width."""
     taken: list[tuple[int, str]] = []  # the lines of the row that is being read
@@ -34,7 +39,7 @@ def delimited_rows(header: str, numbered: Iterator[tuple[int, str]], path: str) 
             taken.append((number, line))
             yield line
 
-    separator = next((mark for mark in SEPARATORS if mark in header), SEPARATORS[0])
+    separator = separator_of(header) or SEPARATORS[0]
     names = [name.strip() for name in next(csv.reader([header.removeprefix("\ufeff")], delimiter=separator))]
     if repeated := [name for place, name in enumerate(names) if name in names[:place]]:
         raise FormatError(f"two columns are called {repeated[0]!r}", path=path, line=1)

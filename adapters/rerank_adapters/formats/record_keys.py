@@ -47,6 +47,11 @@ OF_ROLE: Mapping[Role, tuple[str, ...]] = {
 NO_IDS = "none"  # the `id_key` under which ids are not read
 
 
+def form_option(role: Role) -> str:
+    """The option of the commands that names the form of texts of a role, and the keys of their records."""
+    return "--system-form" if role == "output" else "--reference-form"
+
+
 class KeysError(ValueError):
     """A record lacks the key that is wanted, or has several that may be it; the text says which."""
 
@@ -104,9 +109,8 @@ class JsonKeys(NamedTuple):
         for keys in (OF_ROLE[role], TEXT_KEYS):
             texts = {key: record[key] for key in keys if isinstance(record.get(key), str)}
             if len(set(texts.values())) > 1:
-                option = "--system-form" if role == "output" else "--reference-form"
                 some = " and ".join(f"{key!r}" for key in texts)
-                named = f"name the one that holds the {role}: {option} json,key={next(iter(texts))}"
+                named = f"name the one that holds the {role}: {form_option(role)} json,key={next(iter(texts))}"
                 raise KeysError(f"{some} hold different texts; {named}")
             if texts:
                 return str(next(iter(texts.values())))

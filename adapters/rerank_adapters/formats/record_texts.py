@@ -20,8 +20,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rerank_adapters.formats.json_lists import json_records
-from rerank_adapters.formats.named_columns import SEPARATORS, delimited_rows
-from rerank_adapters.formats.record_keys import ID_KEYS, OF_ROLE, TEXT_KEYS, JsonKeys, KeysError, Role
+from rerank_adapters.formats.named_columns import delimited_rows, separator_of
+from rerank_adapters.formats.record_keys import ID_KEYS, OF_ROLE, TEXT_KEYS, JsonKeys, KeysError, Role, form_option
 from rerank_plugins import FormatError
 from rerank_plugins.core.json_and_toml import read_json
 
@@ -35,7 +35,7 @@ def record_texts(lines: Sequence[str], path: str, role: Role = "reference", keys
     Raises FormatError for a record without such a text, and for an id that occurs twice.
     """
     texts: dict[str, str] = {}
-    records = _rows(lines, path) if shows_table(lines, role, keys) else _objects(lines, path)
+    records = _rows(lines, path) if _columns(lines[0]) else _objects(lines, path)
     for place, (record, line) in enumerate(records):
         try:
             text = keys.text_of(record, role)
@@ -53,7 +53,7 @@ def one_sided(segments: Collection[str], texts: Collection[str], role: Role) -> 
     numbered = [all(id_.isdigit() for id_ in ids) for ids in (segments, texts)]
     if numbered == [True, False]:
         id_ = next(id_ for id_ in texts if not id_.isdigit())
-        option = "--reference-form" if role == "reference" else "--system-form"
+        option = form_option(role)
         by_place = f"where both are in the same order, {option} json,id_key=none matches records by their places"
         return f"the file has ids, such as {id_!r}, and the segments have numbers; {by_place}"
     if numbered == [False, True]:
@@ -78,19 +78,19 @@ def shows_objects(lines: Iterable[str]) -> bool:
     return isinstance(record[0] if isinstance(record, list) and record else record, dict)
 
 
-def shows_table(lines: Sequence[str], role: Role, keys: JsonKeys = USUAL) -> bool:
+def shows_table(lines: Sequence[str], role: Role) -> bool:
     """Whether the first line names the columns of a table that has a text of that role for each id."""
     names = _columns(lines[0]) if lines else []
-    if not any(keys.key == name or name in (*OF_ROLE[role], *TEXT_KEYS) for name in names):
+    if not any(name in (*OF_ROLE[role], *TEXT_KEYS) for name in names):
         return False
-    named = next((name for name in (keys.id_key, *ID_KEYS) if name in names), None)
-    ids = [row.get(named) for row, _ in _rows(lines, "")] if named and not keys.id_key else []
+    named = next((name for name in ID_KEYS if name in names), None)
+    ids = [row[named] for row, _ in _rows(lines, "")] if named else []
     return len(set(ids)) == len(ids)
 
 
 def _columns(line: str) -> list[str]:
     """The names of the columns that a line names; none for a line that does not name several."""
-    separator = next((mark for mark in SEPARATORS if mark in line), None)
+    separator = separator_of(line)
     names = [name.strip('"') for name in line.split(separator)] if separator else []
     named = len(set(names)) == len(names) and all(NAME.fullmatch(name) for name in names)
     return names if named else []

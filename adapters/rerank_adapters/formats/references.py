@@ -26,6 +26,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rerank_adapters.form_names import FORMS
 from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.guessing import unmistakable
 from rerank_adapters.formats.markup import Place, without_markup
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 ReferenceForm = str  # one of FORMS; `json` perhaps with the keys of its records, as in `json,key=ref,id_key=uid`
 NUMBERED = ("lines", "lines-from-1")  # forms in which the number of a line is its id
-FORMS = ("auto", *NUMBERED, "kaldi", "trn", "json", "icefall", "fairseq", "stm", "ctm", "sgm")
 
 
 def named_form(text: str) -> tuple[str, JsonKeys]:

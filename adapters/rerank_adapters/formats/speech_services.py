@@ -21,7 +21,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rerank_adapters.formats.json_lists import FormatMismatch, JsonFormat, JsonList, complete, number_of, texts_of
+from rerank_adapters.formats.json_lists import (
+    FormatMismatch,
+    JsonFormat,
+    JsonList,
+    are_objects,
+    complete,
+    number_of,
+    texts_of,
+)
 from rerank_plugins import option
 
 
@@ -69,9 +77,7 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
             yield from _objects(item)
     elif isinstance(value, dict):
         nbest, alternatives = value.get("NBest"), value.get("alternatives", [])
-        if _are_objects(nbest) or (
-            _are_objects(alternatives) and all(_text_key(item) in item for item in alternatives)
-        ):
+        if are_objects(nbest) or (are_objects(alternatives) and all(_text_key(item) in item for item in alternatives)):
             yield value
         else:
             for inner in value.values():
@@ -81,10 +87,6 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
 def _text_key(alternative: Mapping[str, Any]) -> str:
     """The key of an alternative's text: Vosk's is another than that of the services."""
     return "transcript" if "transcript" in alternative else "text"
-
-
-def _are_objects(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
 def _confidence(item: Mapping[str, Any]) -> float | None:
