@@ -151,6 +151,21 @@ def test_limits_are_min_max_or_top():
     assert [(path, option.opts) for path, option in OPTIONS if former_names & set(option.opts)] == []
 
 
+def test_an_option_of_one_command_is_in_a_guide(root):
+    commands = defaultdict(set)
+    for path, option in OPTIONS:
+        commands[max(option.opts, key=len)].add(path)
+    files = [path for name in ("docs/**/*.md", "example_nbest/**/*.md", "configs/*.toml") for path in root.glob(name)]
+    guides = "\n".join(path.read_text(encoding="utf-8") for path in files if path.name != "plugin-options.md")
+
+    def is_explained(name):  # as the option of a command or of a table in a config, or as one of two forms
+        word = name.removeprefix("--")
+        names = f"--(?:no-)?{word}(?![-\\w])", f"(?<![-\\w]){word.replace('-', '[-_]')} *=", f"`{word}`"
+        return re.search("|".join(names), guides)
+
+    assert [name for name, paths in commands.items() if len(paths) == 1 and not is_explained(name)] == []
+
+
 def test_defaults_are_shown_by_one_mechanism():
     assert [(path, option.opts) for path, option in OPTIONS if re.search("[Dd]efault: ", option.help or "")] == []
     silent = [(path, option.opts) for path, option in OPTIONS if not (option.show_default or option.is_flag)
