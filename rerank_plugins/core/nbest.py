@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise, repeat
+from numbers import Integral
 from types import MappingProxyType
 from typing import NamedTuple, overload
 
@@ -190,14 +191,15 @@ class NBestList(Sequence[Hypothesis]):
         texts: Sequence[str | Hypothesis],
         scores: Sequence[float] | None = None,
         source: str | None = None,
-        segment_id: str | None = None,
+        segment_id: str | int | None = None,
         features: Mapping[str, Sequence[float]] | None = None,
     ) -> NBestList:
         """The list of these texts in the decoder's order, best first.
 
         `scores` are the decoder's totals and `features` its features by name, one value for each text; higher is
-        better. Lists without a `segment_id` are numbered where a pipeline gets them. Raises TypeError for other types,
-        FormatError where a text lacks a value or has two.
+        better. A `segment_id` that is a whole number is written in digits, as files have it; lists without one are
+        numbered where a pipeline gets them. Raises TypeError for other types, FormatError where a text lacks a value or
+        has two.
 
         >>> nbest = NBestList.from_texts(["so it is", "so is it"], [-1.5, -2.0], features={"lm": [-3, -4]})
         >>> nbest[1].text, nbest[1].score, nbest.values.tolist()
@@ -219,6 +221,8 @@ class NBestList(Sequence[Hypothesis]):
         if columns:
             rows = zip(*columns.values(), strict=True)
             own = [h._replace(features=tuple(row)) for h, row in zip(own, rows, strict=True)]
+        if isinstance(segment_id, Integral) and not isinstance(segment_id, bool):  # NumPy's as well
+            segment_id = str(segment_id)
         return cls("" if segment_id is None else segment_id, tuple(own), tuple(columns), source)
 
     def __repr__(self) -> str:

@@ -124,7 +124,8 @@ def test_without_narwhals_a_frame_is_one_clear_line(monkeypatch):
         (("a",), TypeError, "found a single text: 'a'"),
         (([None],), TypeError, "texts: wanted texts, found None"),
         ((["a"], None, 3), TypeError, "source: wanted a text or None, found 3"),
-        ((["a"], None, None, 3), TypeError, "segment_id: wanted a text, found 3"),
+        ((["a"], None, None, 3.0), TypeError, "segment_id: wanted a text, found 3.0"),
+        ((["a"], None, None, True), TypeError, "segment_id: wanted a text, found True"),
         ((["a"], None, None, None, {"lm": [1, 2]}), FormatError, "lm: 2 values for 1 hypotheses"),
         ((["a"], None, None, None, [1]), TypeError, "features: wanted a value for each text by the feature's name"),
     ],
@@ -132,6 +133,11 @@ def test_without_narwhals_a_frame_is_one_clear_line(monkeypatch):
 def test_lists_from_wrong_texts(arguments, error, message):
     with pytest.raises(error, match=message):
         NBestList.from_texts(*arguments)
+
+
+@pytest.mark.parametrize("number", [7, np.int64(7)])
+def test_a_segment_may_have_a_number(number):
+    assert NBestList.from_texts(["a"], segment_id=number) == NBestList.from_texts(["a"], segment_id="7")
 
 
 @pytest.mark.parametrize(
