@@ -136,7 +136,7 @@ def _check_all(name: str, events: IntArray, possible: BoolArray) -> None:
     if not possible.all():
         place = int(np.argmin(possible))
         wanted = "wanted one to which its grammar gives a probability"
-        raise ModelError(f"damaged model: {name} has the event {events[place].tolist()} at {place}, {wanted}")
+        raise ModelError(f"damaged model of events: {name} has the event {events[place].tolist()} at {place}, {wanted}")
 
 
 class _Level(NamedTuple):

@@ -83,7 +83,8 @@ def _events(settings: dict[str, object], arrays: model_file.Arrays, grammar: Gra
     depth, strength, size = stored.depth, stored.strength, grammar.size
     reductions, expansions = stored.table("reductions"), stored.table("expansions")
     if not (depth > 0 <= strength and len(reductions) and len(expansions)):
-        raise ModelError(f"{path}: damaged model: its events do not fit its grammar")
+        wanted = "wanted a store of 1 or more, a strength of 0 or more, and events of both kinds"
+        raise ModelError(f"{path}: damaged model of events: depth {depth}, strength {strength}, {wanted}")
     try:
         for name, table, least, most in (
             ("reductions", reductions, [0, 0, 0, 0, 0, END], [depth, size, size, size, 2, len(grammar.binary)]),
@@ -92,6 +93,6 @@ def _events(settings: dict[str, object], arrays: model_file.Arrays, grammar: Gra
             for column, (lowest, end) in enumerate(zip(least, most, strict=True)):
                 check_range(f"{name}{column}", table[:, column], lowest, end - 1)
     except ContentsError as error:
-        raise ModelError(f"{path}: damaged model: {error}") from None
+        raise ModelError(f"{path}: damaged model of events: {error}") from None
     counts = stored.reduced.astype(np.float64), stored.expanded.astype(np.float64)
     return Events(depth, strength, reductions, counts[0], expansions, counts[1])

@@ -59,7 +59,13 @@ def check_values(name: str, array: NDArray[Any], kind: ValueKind) -> None:
 
 def check_range(name: str, array: NDArray[Any], least: int, most: int) -> None:
     """Raise ContentsError for an integer of the array `name` that is below `least` or above `most`."""
-    if array.size and not (least <= array.min() and array.max() <= most):
+    if not array.size:
+        return
+    if least == 0 and array.dtype.kind == "i":  # as unsigned numbers, negative ones are the greatest: one pass
+        fits = int(array.view(f"u{array.itemsize}").max()) <= most
+    else:
+        fits = bool(least <= array.min() and array.max() <= most)
+    if not fits:
         wrong = (array < least) | (array > most)
         raise ContentsError(f"{name} has an index out of range: {found(array, wrong)}, wanted {least} to {most}")
 
