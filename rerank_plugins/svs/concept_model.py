@@ -169,7 +169,9 @@ def lay_out(
 
 def check_counts(model: ConceptModel) -> None:
     """Raise ContentsError unless some known headword occurs."""
-    known = (count for name, count in zip(model.heads, model.counts, strict=True) if not name.startswith(f"{UNKNOWN_FORM}/"))
+    known = (
+        count for name, count in zip(model.heads, model.counts, strict=True) if not name.startswith(f"{UNKNOWN_FORM}/")
+    )
     if not any(count > 0 for count in known):
         raise ContentsError("counts has 0 for all headwords but rare ones, wanted one above 0")
 
