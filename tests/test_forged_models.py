@@ -13,7 +13,7 @@ import pytest
 from rerank_plugins import ModelError
 from rerank_plugins.kit.files.model_file import read_model, read_trained_on, write_model
 from tests.fuzz_targets import models
-from tests.fuzzing import bounded
+from tests.fuzzing import Hanging, bounded
 from tests.model_uses import USES
 from tests.test_indices_in_models import kind_of
 
@@ -65,7 +65,7 @@ def fault(use, path):
             values = list(use(path))
     except ModelError as error:
         return "" if str(error).startswith(f"{path}: ") else f"does not name the file: {error}"
-    except BaseException as error:
+    except (Exception, Hanging) as error:
         return repr(error)
     for numbers, is_ln_p in values:
         if not np.isfinite(numbers).all() or (is_ln_p and (np.asarray(numbers) > 1e-6).any()):

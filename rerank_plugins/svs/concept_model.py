@@ -169,10 +169,8 @@ def lay_out(
 
 def check_counts(model: ConceptModel) -> None:
     """Raise ContentsError unless some known headword occurs."""
-    known = (
-        count for name, count in zip(model.heads, model.counts, strict=True) if not name.startswith(f"{UNKNOWN_FORM}/")
-    )
-    if not any(count > 0 for count in known):
+    rare, counted = f"{UNKNOWN_FORM}/", zip(model.heads, model.counts, strict=True)
+    if not any(count > 0 and not name.startswith(rare) for name, count in counted):
         raise ContentsError("counts has 0 for all headwords but rare ones, wanted one above 0")
 
 
