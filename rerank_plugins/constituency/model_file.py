@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import FloatArray, ModelError, TrainedOn
+from rerank_plugins import FloatArray, IntArray, ModelError, TrainedOn
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import Lexicon
 from rerank_plugins.core.errors import DAMAGE
@@ -93,7 +93,7 @@ def read_grammar(path: Path) -> Grammar:
     return grammar_from(settings, arrays, path)
 
 
-Numbers, LnP = NDArray[np.int32], NDArray[np.float32]
+LnP = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,14 @@ class StoredGrammar:
     symbols: Annotated[tuple[str, ...], WordList("S")]
     bases: Annotated[tuple[str, ...], WordList("C")]
     words: Annotated[tuple[str, ...], WordList("W")]
-    base: Annotated[Numbers, Array("S", below="C")]
-    starts: Annotated[Numbers, Offsets("W", "E")]
-    emitting: Annotated[Numbers, Array("E", below="S")]
-    binary0: Annotated[Numbers, Array("B", below="S")]
-    binary1: Annotated[Numbers, Array("B", below="S")]
-    binary2: Annotated[Numbers, Array("B", below="S")]
-    unary0: Annotated[Numbers, Array("U", below="S")]
-    unary1: Annotated[Numbers, Array("U", below="S")]
+    base: Annotated[IntArray, Array("S", below="C")]
+    starts: Annotated[IntArray, Offsets("W", "E")]
+    emitting: Annotated[IntArray, Array("E", below="S")]
+    binary0: Annotated[IntArray, Array("B", below="S")]
+    binary1: Annotated[IntArray, Array("B", below="S")]
+    binary2: Annotated[IntArray, Array("B", below="S")]
+    unary0: Annotated[IntArray, Array("U", below="S")]
+    unary1: Annotated[IntArray, Array("U", below="S")]
     binary_logp: Annotated[LnP, Array("B", values="ln p")]
     unary_logp: Annotated[LnP, Array("U", values="ln p")]
     emission_logp: Annotated[LnP, Array("E", values="ln p")]

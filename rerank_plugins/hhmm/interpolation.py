@@ -125,7 +125,7 @@ def _check_possible(events: Events, grammar: Grammar, left_progeny: LeftProgeny)
     _check_all("reductions", events.reductions, completed & np.where(rule == END, ended, used))
     # Expansions: a preterminal fills the awaited place itself, or is down its left edge in a further element.
     d, _, b, tag = events.expansions.astype(np.int64).T
-    fills = (closure[:, grammar.preterminals] > 0).any(axis=1)[b]
+    fills = np.any(closure[:, grammar.preterminals] > 0, axis=1)[b]
     has_room = d < len(expected)
     begins = has_room & grammar.preterminals[tag] & (expected[np.where(has_room, d, 0), b, tag] > 0)
     _check_all("expansions", events.expansions, np.where(tag == HERE, fills, begins))

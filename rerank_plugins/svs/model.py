@@ -157,7 +157,7 @@ def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:
     return write_packed(path, KIND, settings, arrays, model.categories)
 
 
-Numbers, Logarithms = NDArray[np.int32], NDArray[np.float16]
+Logarithms = NDArray[np.float16]
 
 
 @dataclass(frozen=True)
@@ -173,22 +173,22 @@ class StoredVectors:
     between: Annotated[tuple[str, ...], WordList("*")]
     words: Annotated[tuple[str, ...], WordList("W")]
     headwords: Annotated[tuple[str, ...], WordList("H")]
-    category: Annotated[Numbers, Array("S", below="C")]
-    relation: Annotated[Numbers, Array("S", below="R")]
-    binary: Annotated[Numbers, Array("3", "B", below="S")]
-    unary: Annotated[Numbers, Array("2", "U", below="S")]
+    category: Annotated[IntArray, Array("S", below="C")]
+    relation: Annotated[IntArray, Array("S", below="R")]
+    binary: Annotated[IntArray, Array("3", "B", below="S")]
+    unary: Annotated[IntArray, Array("2", "U", below="S")]
     root: Annotated[Logarithms, Array("K", values="ln p")]
     prior: Annotated[Logarithms, Array("S", "K", values="ln p")]
     transfer: Annotated[Logarithms, Array("R", "K", "K", values="ln p")]
     binary_p: Annotated[Logarithms, Array("B", "K", values="ln p")]
     unary_p: Annotated[Logarithms, Array("U", "K", values="ln p")]
-    starts: Annotated[Numbers, Offsets("W", "E")]
-    emitting: Annotated[Numbers, Array("E", below="S")]
+    starts: Annotated[IntArray, Offsets("W", "E")]
+    emitting: Annotated[IntArray, Array("E", below="S")]
     word_p: Annotated[Logarithms, Array("E", values="ln p")]
     ratios: Annotated[Logarithms, Array("D", "K", values="logarithms")]
-    ratio_of: Annotated[Numbers, Array("E", below="D")]
-    head_starts: Annotated[Numbers, Offsets("S", "N")]
-    heads: Annotated[Numbers, Array("N", below="H")]
+    ratio_of: Annotated[IntArray, Array("E", below="D")]
+    head_starts: Annotated[IntArray, Offsets("S", "N")]
+    heads: Annotated[IntArray, Array("N", below="H")]
     heads_p: Annotated[Logarithms, Array("N", "K", values="ln p")]
 
 
