@@ -1,8 +1,9 @@
 """What is fuzzed: every reader of files, with a good file for it. `test_fuzz.py` finds readers that have no target."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -80,6 +81,8 @@ from rerank_plugins.similarity.esa_training import Document
 from rerank_plugins.similarity.sentence_meanings import read_concepts
 from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.substitutes.fastsubs import FastSubs
+from rerank_plugins.substitutes.queues import FILE as queues_file
+from rerank_plugins.substitutes.queues import Queues
 from rerank_plugins.svs import concept_model as concept_file
 from rerank_plugins.svs import model as svs_file
 from rerank_plugins.translation import joint_model as joint_file
@@ -92,7 +95,9 @@ from rerank_plugins.translation.alignment.links import read_gold
 from rerank_plugins.treelet import headlex
 from rerank_plugins.treelet import model as treelet_file
 from rerank_plugins.treelet import training as treelet
+from rerank_plugins.treelet.form_numbers import FormNumbers
 from rerank_plugins.treelet.model import Settings as TreeletSettings
+from rerank_plugins.treelet.model import TreeletModel
 from tests.dependency.test_parsers_biaffine import random_params, write_archive
 from tests.neural.tiny_comet import as_yaml, hparams
 from tests.similarity.small_wordnet import write_wordnet
@@ -440,12 +445,42 @@ def ngrams() -> NgramModel:
     return ngram.train([("text", LINES)], ngram.NgramSettings(2)).ngrams
 
 
-def treelet_model(path: Path) -> None:
+CLASS_TREES = [
+    DependencyTree(("a", "c", "b"), (1, -1, 1), ("nsubj", "root", "obj"), ("NOUN", "VERB", "NOUN")),
+    DependencyTree(("d", "a"), (1, -1), ("det", "root"), ("DET", "NOUN")),
+    DependencyTree(("e", "c", "d", "b"), (1, -1, 3, 1), ("aux", "root", "det", "obj"), ("AUX", "VERB", "DET", "NOUN")),
+] * 3
+
+
+def class_model(path: Path) -> None:
+    """A dependency model with classes."""
+    collector = TreeCollector(tagged=True)
+    collector.add(CLASS_TREES)
+    settings = dependency.Settings(order=3, smoothing="kneser-ney", min_count=1, classes=True)
+    features = {("a", "NOUN"): Counter({"Number=Sing": 30}), ("c", "VERB"): Counter({"VerbForm=Fin": 30})}
+    dependency_file.write_model(dependency.train(collector, settings, features=features, jobs=1), path)
+
+
+def trained_treelets() -> TreeletModel:
     """A treelet model of two trees."""
     settings = TreeletSettings()
-    treelet_file.write_model(
-        treelet.train(treelet.collect(list(read_trees(BRACKETS.splitlines())), settings), settings, jobs=1), path
-    )
+    return treelet.train(treelet.collect(list(read_trees(BRACKETS.splitlines())), settings), settings, jobs=1)
+
+
+def treelet_model(path: Path) -> None:
+    """A treelet model."""
+    treelet_file.write_model(trained_treelets(), path)
+
+
+def number_model(path: Path) -> None:
+    """A treelet model with the numbers of forms."""
+    numbers = FormNumbers(("_", "pl", "sg"), ("NOUN", "NOUN-s", "VERB"), np.array([2, 1, 0], np.int32))
+    treelet_file.write_model(replace(trained_treelets(), numbers=numbers), path)
+
+
+def write_queues(path: Path) -> None:
+    """The queues of substitutes of the n-gram model."""
+    queues_file.write(Queues.build(ngrams().tables), path)
 
 
 def hhmm_model(path: Path) -> None:
@@ -467,6 +502,21 @@ def similarity_model(path: Path) -> None:
     regression = similarity.Regression(("a", "b"), np.array([1.0, 2.0]), 0.5, 0.9, (("a", 0.5),))
     known = vectors.train([("text", LINES)], vectors.Settings(min_count=1))
     trained = similarity.SimilarityModel("one", ("a", "b"), {"all": regression}, (0.0, 5.0), (), None, known)
+    similarity.write_similarity(trained, path)
+
+
+def forest_model(path: Path) -> None:
+    """A model of two measures that mixes the scores of two sources by a forest of two trees."""
+    leaf, stop = [-1, -1], [0.5, 0.5]
+    forest = similarity.RandomForest(
+        np.array([0, 3]), np.array([[1, 2], leaf, leaf, [4, 5], leaf, leaf]), np.array([0, 0, 0, 1, 0, 0]),
+        np.array([1.5, 0, 0, 2.5, 0, 0]), np.array([stop, [1, 0], [0, 1], stop, [0.25, 0.75], [1, 0]]),
+    )  # fmt: skip
+    regressions = {
+        source: similarity.Regression(("a", "b"), np.array([1.0, 2.0]), constant, 0.9, (("a", 0.5),))
+        for source, constant in (("x", 0.5), ("y", 1.0))
+    }
+    trained = similarity.SimilarityModel("mixed", ("a", "b"), regressions, (0.0, 5.0), (), forest)
     similarity.write_similarity(trained, path)
 
 
@@ -511,11 +561,14 @@ def models() -> Iterable[Target]:
     yield Target("trees of weights", "w.trees", lambda path: write_boosted_weights(path.with_suffix(".toml")),
                  lambda path: read_weights(path.with_suffix(".toml")))  # fmt: skip
     yield model("dependency", dependency_model, dependency_file.read_model)
+    yield model("dependency with classes", class_model, dependency_file.read_model)
     yield model("what a model was trained on", dependency_model, read_trained_on)
     yield model("n-grams", lambda path: ngrams().save(path), NgramModel.load)
     yield Target("compact n-grams", "model", lambda path: ngrams().save_compact(path, 6), NgramModel.load)
     yield Target("substitutes", "model", lambda path: ngrams().save(path), FastSubs.load)
+    yield model("substitute queues", write_queues, queues_file.read)
     yield model("treelets", treelet_model, treelet_file.read_model)
+    yield model("treelets with numbers", number_model, treelet_file.read_model)
     yield model("hhmm", hhmm_model, read_hhmm)
     yield model("pcfg", pcfg_model, read_pcfg)
     yield model("svs", svs_model, svs_file.read_model)
@@ -567,6 +620,7 @@ def models() -> Iterable[Target]:
     )
     yield model("joint model", joint_model, joint_file.read_model)
     yield model("similarity", similarity_model, similarity.read_similarity)
+    yield model("similarity with a forest", forest_model, similarity.read_similarity)
     yield Target("unigrams", "u.tsv.xz", write_unigrams, unigrams.read_embedded)
     for kind in ("regression_metric", "unified_metric"):
         yield Target(f"settings of COMET, {kind}", "hparams.yaml", partial(write_hparams, kind), read_settings)

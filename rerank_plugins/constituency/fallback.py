@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 
 from rerank_plugins import ROOT, Parse, Parser, ScoredTree, Sentence, Tree
-from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.grammar import NEVER, Grammar
 from rerank_plugins.kit.trees.treebank_cleaning import category
 
 FLOOR = -10.0  # ln p per word in place of the rules, which cost about -3
@@ -39,14 +39,19 @@ def joined(parsed: Sequence[ScoredTree]) -> ScoredTree:
 
 
 def flat_tree(grammar: Grammar, sentence: Sentence, tags: Sequence[str] | None = None) -> ScoredTree:
-    """Return the flat tree of a sentence; without `tags`, each word has the tag that most probably emits it."""
+    """Return the flat tree of a sentence; without `tags`, each word has the tag that most probably emits it.
+
+    A word that no symbol emits has the tag X.
+    """
     preterminals, total = [], 0.0
     for position, word in enumerate(sentence):
         symbols, logp = grammar.lexicon.emissions(word, position)
-        best = int(logp.argmax())
-        tag = category(grammar.bases[grammar.base[symbols[best]]])
+        tag, ln_p = LABEL, NEVER
+        if len(symbols):
+            best = int(logp.argmax())
+            tag, ln_p = category(grammar.bases[grammar.base[symbols[best]]]), max(float(logp[best]), NEVER)
         preterminals.append(Tree(tags[position] if tags else tag, (word,)))
-        total += FLOOR + float(logp[best])
+        total += FLOOR + ln_p
     return ScoredTree(Tree(ROOT, (Tree(LABEL, tuple(preterminals)),)), total)
 
 

@@ -20,7 +20,6 @@ import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError, Sentence
 from rerank_plugins.constituency.lexicon import Lexicon
-from rerank_plugins.core.arrays import are_below, are_offsets
 from rerank_plugins.kit.charts.weighted_rules import ROOT as ROOT
 from rerank_plugins.kit.charts.weighted_rules import WeightedRules
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE
@@ -43,20 +42,11 @@ class Grammar:
     lexicon: Lexicon  # ln p(word | preterminal)
     # how the grammar was trained, from which its trees are restored to the treebank's form
     settings: Mapping[str, Any] = field(default_factory=dict)
+    path: str = ""  # the file that it was read from, which messages about it name
 
     def __post_init__(self) -> None:
-        size = len(self.symbols)
-        shapes = self.base.shape == (size,) and self.binary.shape == (len(self.binary_logp), 3)
-        shapes = shapes and self.unary.shape == (len(self.unary_logp), 2)
-        lexicon = self.lexicon
-        shapes = shapes and len(lexicon.words) + 1 == len(lexicon.starts) and UNKNOWN_SIGNATURE in lexicon.index
-        shapes = shapes and len(lexicon.symbols) == len(lexicon.logp) == lexicon.starts[-1]
-        if not shapes or not are_offsets(lexicon.starts, len(lexicon.symbols)):
-            raise ModelError("damaged grammar: its arrays do not fit together")
-        numbers = {"base": self.base, "binary": self.binary, "unary": self.unary, "emitting": lexicon.symbols}
-        for name, column in numbers.items():
-            if not are_below(column, len(self.bases) if name == "base" else size):
-                raise ModelError(f"damaged grammar: {name} has an index out of range")
+        if UNKNOWN_SIGNATURE not in self.lexicon.index:
+            raise ModelError(f"damaged grammar: words lacks {UNKNOWN_SIGNATURE!r}")
 
     @property
     def size(self) -> int:

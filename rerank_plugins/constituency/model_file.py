@@ -7,19 +7,21 @@ reading, the rewritings of each symbol are normalised again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rerank_plugins import FloatArray, ModelError, TrainedOn
+from rerank_plugins import FloatArray, IntArray, ModelError, TrainedOn
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import Lexicon
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.files import model_file
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.files.model_file import read_trained_on
+from rerank_plugins.kit.files.model_schema import Array, ModelFile, Offsets, WordList
 from rerank_plugins.kit.trees.dependency_constituents import kind_of_labels
 from rerank_plugins.kit.vocabulary.unknown_types import read_unknown_types
 
@@ -91,20 +93,45 @@ def read_grammar(path: Path) -> Grammar:
     return grammar_from(settings, arrays, path)
 
 
+LnP = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class StoredGrammar:
+    """The arrays of a grammar in a file: `binary` and `unary` column by column, others as in Grammar and Lexicon."""
+
+    symbols: Annotated[tuple[str, ...], WordList("S")]
+    bases: Annotated[tuple[str, ...], WordList("C")]
+    words: Annotated[tuple[str, ...], WordList("W")]
+    base: Annotated[IntArray, Array("S", below="C")]
+    starts: Annotated[IntArray, Offsets("W", "E")]
+    emitting: Annotated[IntArray, Array("E", below="S")]
+    binary0: Annotated[IntArray, Array("B", below="S")]
+    binary1: Annotated[IntArray, Array("B", below="S")]
+    binary2: Annotated[IntArray, Array("B", below="S")]
+    unary0: Annotated[IntArray, Array("U", below="S")]
+    unary1: Annotated[IntArray, Array("U", below="S")]
+    binary_logp: Annotated[LnP, Array("B", values="ln p")]
+    unary_logp: Annotated[LnP, Array("U", values="ln p")]
+    emission_logp: Annotated[LnP, Array("E", values="ln p")]
+
+
+STORED = ModelFile(StoredGrammar, KIND, "grammar")
+
+
 def grammar_from(settings: Mapping[str, Any], arrays: model_file.Arrays, path: Path) -> Grammar:
     """Build the grammar of a model file's arrays. Raises ModelError if they are missing or inconsistent."""
+    stored = STORED.from_contents(dict(settings), arrays, str(path))
     try:
-        symbols, bases, words = (model_file.words_from(arrays[name]) for name in ("symbols", "bases", "words"))
+        lexicon = Lexicon(
+            stored.words, stored.starts, stored.emitting, stored.emission_logp.astype(np.float64),
+            unknown_types=read_unknown_types(settings),
+        )  # fmt: skip
         grammar = Grammar(
-            symbols, bases, arrays["base"], np.stack([arrays[f"binary{column}"] for column in range(3)], axis=1),
-            arrays["binary_logp"].astype(np.float64),
-            np.stack([arrays[f"unary{column}"] for column in range(2)], axis=1),
-            arrays["unary_logp"].astype(np.float64),
-            Lexicon(
-                words, arrays["starts"], arrays["emitting"], arrays["emission_logp"].astype(np.float64),
-                unknown_types=read_unknown_types(settings),
-            ),
-            {name: value for name, value in settings.items() if name != "unknown_types"},
+            stored.symbols, stored.bases, stored.base,
+            np.stack([stored.binary0, stored.binary1, stored.binary2], axis=1), stored.binary_logp.astype(np.float64),
+            np.stack([stored.unary0, stored.unary1], axis=1), stored.unary_logp.astype(np.float64), lexicon,
+            {name: value for name, value in settings.items() if name != "unknown_types"}, str(path),
         )  # fmt: skip
         return normalised(grammar)
     except DAMAGE as error:

@@ -28,7 +28,7 @@ from rerank_plugins.constituency.grammar import Grammar, expected_counts, number
 from rerank_plugins.constituency.lexicon import lexicon_of
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import normal_form
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.errors import ModelError, naming
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
 from rerank_plugins.core.sentences import checks_sentences
@@ -218,7 +218,8 @@ class ChartParser:
     """
 
     def __init__(self, grammar: Grammar) -> None:
-        self.grammar, self.blocks, self.coarse, coarse_rules, self.labels = compiled(grammar)
+        with naming(grammar.path):
+            self.grammar, self.blocks, self.coarse, coarse_rules, self.labels = compiled(grammar)
         self.chart, self._k_best = Chart(coarse_rules), KBest()
         self._intermediate = np.array([base.startswith(INTERMEDIATE) for base in self.grammar.bases])
         self.symbol_blocks: Callable[[], Blocks] = cache(lambda: compile_blocks(self.grammar.rules, split=False))

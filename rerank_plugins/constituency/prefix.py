@@ -16,8 +16,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import FloatArray, IntArray, LongArray
+from rerank_plugins import FloatArray, IntArray, LongArray, ModelError
 from rerank_plugins.constituency.grammar import ROOT, Grammar, finite_mass
+from rerank_plugins.core.errors import naming
 from rerank_plugins.kit.charts.closure import Chains, Closure, apply_chains, by_child, closure_of
 from rerank_plugins.kit.charts.inside import Chart, emit, sum_of_splits
 from rerank_plugins.kit.charts.rules import Rules, compile_rules
@@ -66,12 +67,18 @@ def fill_prefixes(
 
 
 class PrefixChart:
-    """Computes the prefix probabilities of one sentence after another, over the inside chart of the same sentences."""
+    """Computes the prefix probabilities of one sentence after another, over the inside chart of the same sentences.
+
+    Raises ModelError for a grammar that derives no sentence, or whose trees never end.
+    """
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
-        self.chart = Chart(compile_rules(grammar.rules))
-        self.edges, self.mass = left_edges(grammar)
+        with naming(grammar.path):
+            self.chart = Chart(compile_rules(grammar.rules))
+            self.edges, self.mass = left_edges(grammar)
+            if self.mass <= 0:
+                raise ModelError("the grammar derives no sentence")
         self._make_room(0)
 
     @property

@@ -9,6 +9,9 @@ RerankError            any error that this project reports on purpose (exit code
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 # What is raised where a model is built from settings or arrays that are missing, or of other types or shapes.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 LONGEST = 1000  # characters of a message
@@ -46,3 +49,20 @@ class FormatError(RerankError):
         self.message, self.path, self.line = message, path, line
         where = f"{path}:{line}: " if line is not None else f"{path}: " if path else ""
         super().__init__(where + message)
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """In the block, the message of a ModelError gets the path of the model's file, unless it has it or there is none.
+
+    >>> with naming("lm.pcfg"):
+    ...     raise ModelError("damaged grammar")
+    Traceback (most recent call last):
+    rerank_plugins.core.errors.ModelError: lm.pcfg: damaged grammar
+    """
+    try:
+        yield
+    except ModelError as error:
+        if not path or path in str(error):
+            raise
+        raise ModelError(f"{path}: {error}") from None

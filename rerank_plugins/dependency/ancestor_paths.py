@@ -88,6 +88,11 @@ def paths(forest: TreePaths, order: int, root: int, labels: int) -> Ids:
     return events
 
 
+def path_sizes(order: int, words: int, labels: int) -> tuple[int, ...]:
+    """The sizes of the columns of `paths` for so many words and labels, that of the predicted word first."""
+    return (words, *((words + 1) * labels,) * (order - 1))
+
+
 UNKNOWN_NAME = "<unk>"  # word and label number 0
 Fold = Callable[[str], str]
 TREES_A_BLOCK = 4096  # trees that are numbered at a time

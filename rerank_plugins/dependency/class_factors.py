@@ -49,7 +49,7 @@ class ClassFactors(PickledFields):
     lexicon: Annotated[WordClasses, Part("lexicon.", C="C", W="V")]
     tables: Annotated[BackoffTables, Tables("C", "class_tables.")]
     members: Annotated[BackoffTables, Tables("S", "member_tables.")]
-    unknown_types: Annotated[LongArray, Array("C")]
+    unknown_types: Annotated[LongArray, Array("C", values="positive")]
 
     @cached_property
     def class_of(self) -> IntArray:

@@ -28,7 +28,7 @@ import numpy as np
 
 from rerank_plugins import IntArray
 from rerank_plugins.core.arrays import BoolArray
-from rerank_plugins.dependency.ancestor_paths import NONE, Ids, TreePaths, paths
+from rerank_plugins.dependency.ancestor_paths import NONE, Ids, TreePaths, path_sizes, paths
 
 INFLECTED = {"aux", "cop"}
 FRAME = {"aux": 1, "cop": 1, "nsubj": 2, "csubj": 2, "expl": 2, "mark": 4, "det": 8}  # the bits of f(w)
@@ -65,8 +65,7 @@ class ClassPaths:
     @property
     def word_sizes(self) -> tuple[int, ...]:
         """The sizes of the columns of words below their ancestors, w first."""
-        symbols = len(self.class_of)
-        return (symbols, *((symbols + 1) * len(self.frame),) * (self.order - 1))
+        return path_sizes(self.order, len(self.class_of), len(self.frame))
 
     @property
     def member_sizes(self) -> tuple[int, int, int]:

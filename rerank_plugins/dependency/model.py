@@ -23,7 +23,16 @@ from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.dependency.ancestor_paths import UNKNOWN_NAME, Corpus, Ids, TreeCollector, TreePaths, lay_out, paths
+from rerank_plugins.dependency.ancestor_paths import (
+    UNKNOWN_NAME,
+    Corpus,
+    Ids,
+    TreeCollector,
+    TreePaths,
+    lay_out,
+    path_sizes,
+    paths,
+)
 from rerank_plugins.dependency.class_factors import ClassFactors, train_factors
 from rerank_plugins.dependency.class_paths import ClassPaths
 from rerank_plugins.dependency.floors import least_scores
@@ -253,22 +262,23 @@ def train_on(
         provenance |= recorded
     else:
         label_count = len(labels) if settings.labelled else 1
-        contexts = ((len(vocabulary) + 1) * label_count,) * (settings.order - 1)
+        sizes = path_sizes(settings.order, len(vocabulary), label_count)
         events = (paths(block, settings.order, len(vocabulary), label_count) for block in corpus.blocks())
-        words = estimated(events, (len(vocabulary), *contexts), settings.prune)
+        words = estimated(events, sizes, settings.prune)
     provenance |= {"ngrams": words.ngrams, "discounts": [list(values) for values in words.discounts]}
     return DependencyModel(settings, vocabulary, labels, words.tables, unknown, provenance, classes)
 
 
-def _fits(model: DependencyModel) -> bool:
-    """Whether the parts of a file fit together."""
-    order, known = model.settings.order, len(model.vocabulary)
-    fits = model.tables.order == order
-    if model.classes:
-        known += len(model.classes.lexicon) - 1
-        fits = fits and (model.classes.tables.order, model.classes.members.order) == (5 if order > 2 else 4, 2)
-        fits = fits and model.classes.members.sizes[0] == known
-    return fits and model.tables.sizes[0] == known
+def check_sizes(model: DependencyModel) -> None:
+    """Raise ContentsError for tables without the symbols and the orders that they must have."""
+    order, words, labels = model.settings.order, len(model.vocabulary), model._labels
+    if model.classes is None:
+        model.tables.check_symbols("tables", path_sizes(order, words, labels))
+        return
+    paths = model._class_paths
+    model.tables.check_symbols("tables", paths.word_sizes)
+    model.classes.tables.check_symbols("class_tables", paths.class_sizes)
+    model.classes.members.check_symbols("member_tables", paths.member_sizes[:2])
 
 
 def _rounded(model: DependencyModel) -> DependencyModel:
@@ -282,7 +292,7 @@ FILE = ModelFile(
     DependencyModel,
     "dependency",
     "dependency language model",
-    check=_fits,
+    check=check_sizes,
     rounded=_rounded,
 )
 read_model, write_model = FILE.read, FILE.write

@@ -30,9 +30,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray, ModelError
 from rerank_plugins.constituency.grammar import ROOT, Grammar
-from rerank_plugins.hhmm.event_counts import CROSS, END, HERE, Events
+from rerank_plugins.hhmm.event_counts import CROSS, END, HERE, WITHIN, Events
 from rerank_plugins.hhmm.left_progeny import LeftProgeny, rule_sums
 from rerank_plugins.kit.kernels import part, place_of
 
@@ -101,13 +101,42 @@ def interpolated(
 ) -> tuple[Counted, FloatArray]:
     """Return the rows of all contexts with counts, and (S) P(end | 0, ROOT, q).
 
-    `order` (B) lists the grammar's rule numbers in the order of the tables.
+    `order` (B) lists the grammar's rule numbers in the order of the tables. Raises ModelError for an event to which the
+    grammar gives no probability: the search divides by it.
     """
+    _check_possible(events, grammar, left_progeny)
     with np.errstate(divide="ignore", invalid="ignore"):
         ending = np.nan_to_num(left_progeny.closure[ROOT] / left_progeny.expected[0, ROOT], posinf=0.0)
     rows = _reductions(events, grammar, left_progeny, order, ending)
     edges, openings = _expansions(events, grammar, left_progeny)
     return Counted(*rows, edges, openings, _opened_by_rules(edges, grammar, order, events.depth)), ending
+
+
+def _check_possible(events: Events, grammar: Grammar, left_progeny: LeftProgeny) -> None:
+    """Raise ModelError for an event that cannot be by the grammar."""
+    closure, expected, fitting = left_progeny.closure, left_progeny.expected, left_progeny.fitting
+    # Reductions: q is completed below b, and then the sentence ends, or q is the left child of a rule.
+    d, _, b, q, kind, rule = events.reductions.astype(np.int64).T
+    completed = expected[d, b, q] > 0
+    ended = (kind == CROSS) & (d == 0) & (b == ROOT) & (closure[ROOT, q] > 0)
+    parent, left, right = grammar.binary[rule].T
+    place = np.where(kind == WITHIN, expected[d, b, parent], closure[b, parent])  # of the rule's parent
+    used = (left == q) & (place > 0) & (fitting[d + (kind == WITHIN), right] > 0)
+    _check_all("reductions", events.reductions, completed & np.where(rule == END, ended, used))
+    # Expansions: a preterminal fills the awaited place itself, or is down its left edge in a further element.
+    d, _, b, tag = events.expansions.astype(np.int64).T
+    fills = np.any(closure[:, grammar.preterminals] > 0, axis=1)[b]
+    has_room = d < len(expected)
+    begins = has_room & grammar.preterminals[tag] & (expected[np.where(has_room, d, 0), b, tag] > 0)
+    _check_all("expansions", events.expansions, np.where(tag == HERE, fills, begins))
+
+
+def _check_all(name: str, events: IntArray, possible: BoolArray) -> None:
+    """Raise ModelError naming the first event that is not possible."""
+    if not possible.all():
+        place = int(np.argmin(possible))
+        wanted = "wanted one to which its grammar gives a probability"
+        raise ModelError(f"damaged model of events: {name} has the event {events[place].tolist()} at {place}, {wanted}")
 
 
 class _Level(NamedTuple):

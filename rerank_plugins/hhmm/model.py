@@ -23,6 +23,7 @@ import numpy as np
 
 from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray, PickledFields
 from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.core.errors import naming
 from rerank_plugins.hhmm.event_counts import Events
 from rerank_plugins.hhmm.search_tables import Emission, Tables, lay_out
 from rerank_plugins.hhmm.transitions import read_word
@@ -73,7 +74,8 @@ class HhmmModel(PickledFields):
         """The grammar laid out for the search; computed once, by 2 · `depth` inversions of (S, S) matrices."""
         if self.shared_tables is not None:
             return self.shared_tables
-        return lay_out(self.grammar, self.depth, bounded=self.bounded, events=self.events)
+        with naming(self.grammar.path):
+            return lay_out(self.grammar, self.depth, bounded=self.bounded, events=self.events)
 
     def with_search(self, *, beam: int | None = None, entropies: bool = False, derivations: bool = False) -> HhmmModel:
         """The model with the same tables and another search, which has this model's beam unless another is given."""

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray
 from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.kit.elementary_functions import exp, log
+from rerank_plugins.kit.files.array_values import ContentsError
 from rerank_plugins.kit.files.model_schema import Array, Contents, ModelFile, Part, Setting, WordList
-from rerank_plugins.kit.vocabulary.word_ids import EOS, UNK, Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import EOS, SPECIAL, UNK, Vocabulary
 from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST, Filled, Gaps, best_words, contexts_of_gaps
 from rerank_plugins.missing_words.tables import (
     CONTEXTS,
@@ -79,7 +80,10 @@ class HashedWords(WordList):
 
     def read(self, hint: Any, name: str, contents: Contents) -> Vocabulary:
         """Return the vocabulary. Raises an error of DAMAGE."""
-        return Vocabulary(super().read(hint, name, contents), contents.arrays["hashes"])
+        words = super().read(hint, name, contents)
+        if words[:FIRST] != SPECIAL:
+            raise ContentsError(f"{name} begins with {words[:FIRST]!r:.100}, wanted {SPECIAL}")
+        return Vocabulary(words, contents.arrays["hashes"])
 
 
 @checks_sentences
@@ -92,7 +96,7 @@ class MissingWordsModel:
     """
 
     vocabulary: Annotated[Vocabulary, HashedWords("V", name="words")]
-    counts: Annotated[LongArray, Array("V")]
+    counts: Annotated[LongArray, Array("V", values="not negative")]
     pairs: Annotated[PairTable, Part("pairs.", V="V")]
     tables: Annotated[Mapping[str, ContextTable], Part(keys=CONTEXTS, V="V")]
     locations: Annotated[Mapping[str, Location], Setting(keys=METHODS)]
@@ -162,11 +166,13 @@ class MissingWordsModel:
 
 
 def parts_fit(model: MissingWordsModel) -> bool:
-    """Whether contexts have as many second neighbours as they need, and all places of weights fit into the window."""
+    """Whether contexts have what they need, and all places of weights fit into the window. Raises ContentsError."""
     for name, table in model.tables.items():
         wanted = (len(table.totals), len(table.totals)) if len(KEYS[name]) == 2 else (0, len(model.vocabulary))
         if (len(table.seconds), len(table.totals)) != wanted:
-            raise ValueError(f"{name} has {len(table.totals)} contexts and {len(table.seconds)} second neighbours")
+            has = f"{name} has {len(table.totals)} contexts and {len(table.seconds)} second neighbours"
+            raise ContentsError(f"{has}, wanted {wanted[1]} and {wanted[0]}")
+        table.check(name)
     widest = max(location.half for location in model.locations.values())
     return len(model.mixture) == len(COMPONENTS) and 1 <= widest <= model.pairs.window // 2
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.elementary_functions import log, power
+from rerank_plugins.kit.files.array_values import ContentsError
 from rerank_plugins.kit.files.model_schema import Array, Offsets
 from rerank_plugins.kit.kernels import filling_kernel, place_in_row
 from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS
@@ -96,7 +97,7 @@ class PairTable:
 
     starts: Annotated[LongArray, Offsets("V", "P")]
     rights: Annotated[IntArray, Array("P", below="V")]
-    counts: Annotated[IntArray, Array("P", "*")]
+    counts: Annotated[IntArray, Array("P", "*", values="not negative")]
 
     @property
     def window(self) -> int:
@@ -188,9 +189,20 @@ class ContextTable:
     starts: Annotated[LongArray, Offsets("V", "C")]
     seconds: Annotated[IntArray, Array("*", below="V")]
     rows: Annotated[LongArray, Offsets("C", "W")]
-    totals: Annotated[LongArray, Array("C")]
+    totals: Annotated[LongArray, Array("C", values="not negative")]
     words: Annotated[IntArray, Array("W", below="V")]
-    counts: Annotated[IntArray, Array("W")]
+    counts: Annotated[IntArray, Array("W", values="positive")]
+
+    def check(self, name: str) -> None:
+        """Raise ContentsError for a context whose counts sum to more than its total; `name` is that of the table."""
+        used = np.flatnonzero(self.rows[1:] > self.rows[:-1])  # contexts without words have no sum
+        if not len(used):
+            return
+        sums = np.add.reduceat(self.counts, self.rows[used], dtype=np.int64)
+        wrong = np.flatnonzero(sums > self.totals[used])
+        if len(wrong):
+            place, wanted = used[wrong[0]], sums[wrong[0]]
+            raise ContentsError(f"{name}.totals has {self.totals[place]} at {place}, wanted {wanted} or more")
 
     @property
     def words_arrays(self) -> tuple[Any, Any, Any, Any]:

@@ -17,6 +17,7 @@ from rerank_plugins import LongArray
 from rerank_plugins.kit.backoff.order_estimation import first_children, link_events
 from rerank_plugins.kit.backoff.stores import codebook, nearest
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
+from rerank_plugins.kit.files.array_values import check_range, check_values
 from rerank_plugins.kit.files.model_file import Arrays
 
 MOST_WORDS = 1 << 16
@@ -47,7 +48,11 @@ def is_compact(arrays: Arrays) -> bool:
 
 
 def tables_of_compact(arrays: Arrays, size: int) -> BackoffTables:
-    """The tables of such arrays, over `size` words. Raises what numpy raises for arrays that do not fit together."""
+    """The tables of such arrays, over `size` words.
+
+    Raises ContentsError for symbols and values that tables cannot have, and what numpy raises for arrays that do not
+    fit together.
+    """
     order = sum(name.startswith("values ") for name in arrays) // 2
     number = [_fetch(arrays, f"events {level}") for level in range(order)]
     context_levels = np.cumsum([0, *map(len, number)])
@@ -63,8 +68,12 @@ def tables_of_compact(arrays: Arrays, size: int) -> BackoffTables:
             here["parent"] = np.repeat(np.arange(len(above)) + context_levels[level - 1], above)
             here["symbol"] = _sums(_fetch(arrays, f"symbols {level}"), above)
             those["symbol"] = _sums(_fetch(arrays, f"words {level}"), number[level])
+            check_range(f"symbols {level}", here["symbol"], 0, size - 1)
+            check_range(f"words {level}", those["symbol"], 0, size - 1)
         else:
             those["symbol"] = np.arange(size)
+        check_values(f"weights {level} of", arrays[f"weights {level} of"], "finite")
+        check_values(f"values {level} of", arrays[f"values {level} of"], "finite ln p")
         here["backoff"] = arrays[f"weights {level} of"][arrays[f"weights {level}"]]
         those["log10"] = arrays[f"values {level} of"][arrays[f"values {level}"]]
     link_events(contexts, first_children(contexts), events, context_levels)

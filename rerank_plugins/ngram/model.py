@@ -13,6 +13,7 @@ from rerank_plugins import LongArray, ModelError, TrainedOn
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.backoff.packed_tables import PackedTables
 from rerank_plugins.kit.backoff.tables import BackoffTables, table_arrays, tables_from
+from rerank_plugins.kit.files.array_values import ContentsError, check_values
 from rerank_plugins.kit.files.model_file import (
     Arrays,
     is_model_file,
@@ -22,7 +23,7 @@ from rerank_plugins.kit.files.model_file import (
     words_from,
     write_model,
 )
-from rerank_plugins.kit.vocabulary.word_ids import Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import SPECIAL, Vocabulary
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary, open_arpa
 from rerank_plugins.ngram.compact_file import MOST_WORDS, compact_arrays, is_compact, tables_of_compact
 
@@ -99,7 +100,9 @@ class NgramModel:
             tables = tables_from(layout, arrays, float(settings.get("unseen", 0.0)), str(path))
             if missing := [name for name in ("words", "hashes") if name not in arrays]:
                 raise ModelError(f"{path}: damaged model: it has no {', '.join(missing)}")
-            vocabulary = Vocabulary(words_from(arrays["words"]), arrays["hashes"])
+            vocabulary = Vocabulary(_words_of(arrays), arrays["hashes"])
+        except ContentsError as error:
+            raise ModelError(f"{path}: damaged model: {error}") from None
         except DAMAGE as error:
             raise ModelError(f"{path}: damaged model ({type(error).__name__}: {error})") from None
         size = len(vocabulary)
@@ -110,9 +113,11 @@ class NgramModel:
     @classmethod
     def _of_compact(cls, settings: dict[str, Any], arrays: Arrays, path: Path) -> NgramModel:
         try:
-            vocabulary = Vocabulary(words_from(arrays["words"]))
+            vocabulary = Vocabulary(_words_of(arrays))
             counts = counts_from(arrays, len(vocabulary), path)
             return cls(vocabulary, tables_of_compact(arrays, len(vocabulary)), settings, counts)
+        except ContentsError as error:
+            raise ModelError(f"{path}: damaged model: {error}") from None
         except DAMAGE as error:
             raise ModelError(f"{path}: damaged model: its arrays do not fit together ({error})") from None
 
@@ -131,9 +136,27 @@ class NgramModel:
         return cls(vocabulary, tables, {"arpa": path.name, "order": tables.order})
 
 
+def _words_of(arrays: Arrays) -> tuple[str, ...]:
+    """The words of a model file. Raises ContentsError unless they begin with the special ones."""
+    words = words_from(arrays["words"])
+    if words[: len(SPECIAL)] != SPECIAL:
+        raise ContentsError(f"words begins with {words[: len(SPECIAL)]!r:.100}, wanted {SPECIAL}")
+    return words
+
+
 def counts_from(arrays: Arrays, size: int, path: Path) -> LongArray | None:
-    """The counts of the words of a model file; None if it has none. Raises ModelError unless there are `size`."""
+    """The counts of the words of a model file; None if it has none.
+
+    Raises ModelError unless there are `size`, and unless all words but `<unk>` occur.
+    """
     counts = arrays.get("counts")
-    if counts is not None and counts.shape != (size,):
+    if counts is None:
+        return None
+    if counts.shape != (size,):
         raise ModelError(f"{path}: damaged model: {size} words, but counts of shape {counts.shape}")
-    return None if counts is None else counts.astype(np.int64)
+    try:
+        check_values("counts", counts[:1], "not negative")
+        check_values("counts after the first", counts[1:], "positive")
+    except ContentsError as error:
+        raise ModelError(f"{path}: damaged model: {error}") from None
+    return counts.astype(np.int64)

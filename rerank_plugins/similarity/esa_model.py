@@ -173,11 +173,11 @@ class EsaModel(KnownWords):
     """
 
     words: Annotated[tuple[str, ...], WordList("V")]
-    idf: Annotated[FloatArray, Array("V")]
+    idf: Annotated[FloatArray, Array("V", values="not negative")]
     titles: Annotated[tuple[str, ...], WordList("D")]
     starts: Annotated[LongArray, Offsets("V", "E")]
     documents: Annotated[IntArray, Array("E", below="D")]
-    weights: Annotated[NDArray[np.float32], Array("E")]
+    weights: Annotated[NDArray[np.float32], Array("E", values="not negative")]
     settings: Annotated[Mapping[str, Any], Setting()]
     provenance: Annotated[Mapping[str, Any], Setting(versioned=True)] = field(default_factory=dict)
 

@@ -55,8 +55,8 @@ class RandomIndexModel(KnownWords, PickledFields):
     """The `words`, their (V) `counts` and document frequencies, and (V, dimensions) unit vectors for each space."""
 
     words: Annotated[tuple[str, ...], WordList("V")]
-    counts: Annotated[LongArray, Array("V")]
-    documents: Annotated[LongArray, Array("V")]
+    counts: Annotated[LongArray, Array("V", values="not negative")]
+    documents: Annotated[LongArray, Array("V", values="not negative")]
     total_documents: Annotated[int, Setting("documents")]
     spaces: Annotated[Mapping[str, NDArray[np.float16]], NamedArrays("space.", "V", "*")]
     settings: Annotated[Mapping[str, Any], Setting()]

@@ -55,7 +55,8 @@ def queues_of(model: Path, tables: BackoffTables) -> Queues:
     if path is not None and path.exists():
         try:
             queues = FILE.read(path)
-            if (len(queues.base_words), len(queues.left_words)) == (tables.sizes[0], sum(tables.sizes[1:])):
+            own = len(queues.base_words), len(queues.left_words), len(queues.children)
+            if own == (tables.sizes[0], sum(tables.sizes[1:]), len(tables.contexts)):
                 return queues
             logger.warning("%s: the queues of another model, which are sorted again", path)
         except ModelError as error:

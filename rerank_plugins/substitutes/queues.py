@@ -34,7 +34,8 @@ from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.order_estimation import first_children
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import BackoffTables, RecordArray
-from rerank_plugins.kit.files.model_schema import Array, ModelFile
+from rerank_plugins.kit.files.array_values import ContentsError, check_range
+from rerank_plugins.kit.files.model_schema import Array, ModelFile, Offsets
 from rerank_plugins.kit.kernels import filling_kernel, kernel
 from rerank_plugins.kit.vocabulary.word_ids import EOS
 from rerank_plugins.substitutes.ngram_filters import seen_filters
@@ -58,25 +59,25 @@ class Queues:
     `closed` (1): whether the model has each n-gram's end, the n-gram without its first word, as unpruned models have.
     """
 
-    base_words: Annotated[IntArray, Array("V")]
+    base_words: Annotated[IntArray, Array("V", below="V")]
     base_keys: Annotated[Keys, Array("V")]
     halves: Annotated[Keys, Array("V")]
-    left_words: Annotated[IntArray, Array("N")]
+    left_words: Annotated[IntArray, Array("N", below="V")]
     left_keys: Annotated[Keys, Array("N")]
-    right_rows: Annotated[LongArray, Array("C+1")]
-    right_symbols: Annotated[IntArray, Array("R")]
-    right_starts: Annotated[LongArray, Array("R+1")]
-    right_words: Annotated[IntArray, Array("N")]
+    right_rows: Annotated[LongArray, Offsets("C", "R")]
+    right_symbols: Annotated[IntArray, Array("R", below="V")]
+    right_starts: Annotated[LongArray, Offsets("R", "N")]
+    right_words: Annotated[IntArray, Array("N", below="V")]
     right_keys: Annotated[Keys, Array("N")]
-    middle_rows: Annotated[LongArray, Array("V+1")]
-    middle_symbols: Annotated[IntArray, Array("M")]
-    middle_starts: Annotated[LongArray, Array("M+1")]
-    middle_words: Annotated[IntArray, Array("W")]
+    middle_rows: Annotated[LongArray, Offsets("V", "M")]
+    middle_symbols: Annotated[IntArray, Array("M", below="V")]
+    middle_starts: Annotated[LongArray, Offsets("M", "W")]
+    middle_words: Annotated[IntArray, Array("W", below="V")]
     middle_keys: Annotated[Keys, Array("W")]
     children: Annotated[IntArray, Array("C+1")]
     pairs: Annotated[LongArray, Array("*")]
     triples: Annotated[LongArray, Array("*")]
-    closed: Annotated[BoolArray, Array("*")]
+    closed: Annotated[BoolArray, Array("1")]
 
     @classmethod
     def build(cls, tables: BackoffTables) -> Queues:
@@ -121,7 +122,18 @@ class Queues:
         return tuple(getattr(self, field.name) for field in fields(self))
 
 
-FILE = ModelFile(Queues, "substitute-queues", "file of queues")
+def check_children(queues: Queues) -> None:
+    """Raise ContentsError unless the first extensions rise, up to the number of contexts, and filters are not empty."""
+    children = queues.children
+    check_range("children", children, 0, len(children) - 1)
+    if (children[1:] < children[:-1]).any():
+        raise ContentsError("children has an index out of range: below the one before it")
+    for name, filter_ in (("pairs", queues.pairs), ("triples", queues.triples)):
+        if len(filter_).bit_count() != 1:
+            raise ContentsError(f"{name} has the length {len(filter_)}, wanted a power of two")
+
+
+FILE = ModelFile(Queues, "substitute-queues", "file of queues", check=check_children)
 
 
 def _up(keys: FloatArray) -> Keys:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from rerank_plugins import FloatArray, IntArray, ModelError, PickledFields, Tree
 from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.kit.elementary_functions import log
+from rerank_plugins.kit.files.array_values import ContentsError
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.files.model_schema import Array, ModelFile, Setting, WordList
 from rerank_plugins.svs.head_arcs import HeadArcs, content_tree, word_class
@@ -60,13 +61,16 @@ class ConceptModel(PickledFields):
 
     # (V) names h/c, the most frequent first; <unk>/c stands for the rare ones of a part of speech
     heads: Annotated[tuple[str, ...], WordList("V")]
-    counts: Annotated[FloatArray, Array("V")]  # (V) how often each occurs, times the weight of its treebank
-    used: Annotated[FloatArray, Array("V")]  # (V) how often as a content word, which has a concept
+    # (V) how often each occurs, times the weight of its treebank; and how often as a content word, which has a concept
+    counts: Annotated[FloatArray, Array("V", values="not negative")]
+    used: Annotated[FloatArray, Array("V", values="not negative")]
     relations: Annotated[tuple[str, ...], WordList("R")]  # (R) names; the first, MOD, stands for rare ones
-    emission: Annotated[NDArray[np.float16], Array("V", "K")]  # (V, K) P_H(h | c, i) / P_H(h | c)
-    transfer: Annotated[NDArray[np.float16], Array("R", "K", "K")]  # (R, K, K) P_L(i | i above, l)
-    root: Annotated[FloatArray, Array("K")]  # (K) a_T
-    prior: Annotated[FloatArray, Array("K")]  # (K) P(i), the mean posterior of all headwords
+    # (V, K) P_H(h | c, i) / P_H(h | c)
+    emission: Annotated[NDArray[np.float16], Array("V", "K", values="not negative")]
+    # (R, K, K) P_L(i | i above, l)
+    transfer: Annotated[NDArray[np.float16], Array("R", "K", "K", values="probabilities")]
+    root: Annotated[FloatArray, Array("K", values="probabilities")]  # (K) a_T
+    prior: Annotated[FloatArray, Array("K", values="positive")]  # (K) P(i), the mean posterior of all headwords
     # how many types <unk>/c stands for, by its name
     unknown_types: Annotated[Mapping[str, int], Setting(missing={})] = field(default_factory=dict)
     settings: Annotated[Mapping[str, Any], Setting("training", versioned=True)] = field(default_factory=dict)
@@ -74,9 +78,6 @@ class ConceptModel(PickledFields):
     def __post_init__(self) -> None:
         if not self.relations or self.relations[0] != MODIFIER:
             raise ModelError("damaged model of concepts: its first relation is not MOD")
-        for name in ("emission", "transfer", "root", "prior"):
-            if not np.isfinite(values := getattr(self, name)).all() or (values < 0).any():
-                raise ModelError(f"damaged model of concepts: {name} has a number that is no probability")
         for name, types in self.unknown_types.items():
             if not (name.startswith(f"{UNKNOWN_FORM}/") and isinstance(types, int) and types > 0):
                 raise ModelError(f"damaged model of concepts: unknown_types has {types!r:.20} for {name!r:.40}")
@@ -104,7 +105,7 @@ class ConceptModel(PickledFields):
         totals: dict[str, float] = {}
         for name, count in zip(self.heads, self.counts.tolist(), strict=True):
             word = name.rpartition("/")[0]
-            if word != UNKNOWN_FORM:
+            if word != UNKNOWN_FORM and count > 0:
                 totals[word] = totals.get(word, 0.0) + count
         values = log(np.array(list(totals.values())) / self.counts.sum())
         return dict(zip(totals, (-values).tolist(), strict=True))
@@ -166,7 +167,14 @@ def lay_out(
     return GivenTrees(np.array(offsets, np.int64), *columns), np.array(places, np.int32)
 
 
-FILE = ModelFile(ConceptModel, "concepts", "model of concepts")
+def check_counts(model: ConceptModel) -> None:
+    """Raise ContentsError unless some known headword occurs."""
+    rare, counted = f"{UNKNOWN_FORM}/", zip(model.heads, model.counts, strict=True)
+    if not any(count > 0 and not name.startswith(rare) for name, count in counted):
+        raise ContentsError("counts has 0 for all headwords but rare ones, wanted one above 0")
+
+
+FILE = ModelFile(ConceptModel, "concepts", "model of concepts", check=check_counts)
 read_model, write_model = FILE.read, FILE.write
 
 

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,12 @@ from numpy.typing import NDArray
 from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError
 from rerank_plugins.constituency.lexicon import EmittedWords
 from rerank_plugins.constituency.model_file import write_packed
-from rerank_plugins.core.arrays import are_below, are_offsets
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files import model_file
+from rerank_plugins.kit.files.array_values import ContentsError
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
+from rerank_plugins.kit.files.model_schema import Array, ModelFile, Offsets, WordList
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE
 from rerank_plugins.kit.vocabulary.unknown_types import read_unknown_types
 
@@ -94,41 +95,14 @@ class SvsModel:
     heads: HeadTable  # P_H(headword | lci)
     # of training, and of restoring trees to the treebank's form
     settings: Mapping[str, Any] = field(default_factory=dict)
+    path: str = ""  # the file that it was read from, which messages about it name
 
     def __post_init__(self) -> None:
-        s, k, r = len(self.symbols), len(self.root), len(self.relations)
-        lexicon, heads = self.lexicon, self.heads
-        shapes: list[tuple[NDArray[Any], tuple[int, ...]]] = [
-            (self.category, (s,)),
-            (self.relation, (s,)),
-            (self.binary_p, (len(self.binary), k)),
-            (self.binary, (len(self.binary), 3)),
-            (self.unary_p, (len(self.unary), k)),
-            (self.unary, (len(self.unary), 2)),
-            (self.transfer, (r, k, k)),
-            (self.prior, (s, k)),
-            (lexicon.starts, (len(lexicon.words) + 1,)),
-            (lexicon.symbols, (int(lexicon.starts[-1]),)),
-            (lexicon.p, (len(lexicon.symbols), k)),
-            (heads.starts, (s + 1,)),
-            (heads.heads, (int(heads.starts[-1]),)),
-            (heads.p, (len(heads.heads), k)),
-        ]
-        numbers: list[tuple[NDArray[Any], int]] = [
-            (self.category, len(self.categories)),
-            (self.relation, r),
-            (self.binary, s),
-            (self.unary, s),
-            (lexicon.symbols, s),
-            (heads.heads, len(heads.headwords)),
-        ]
-        fits = all(array.shape == shape for array, shape in shapes) and UNKNOWN_SIGNATURE in lexicon
-        fits = fits and len(self.between) == len(self.unary)
-        fits = (
-            fits and are_offsets(lexicon.starts, len(lexicon.symbols)) and are_offsets(heads.starts, len(heads.heads))
-        )
-        if not fits or not all(are_below(array, size) for array, size in numbers):
-            raise ModelError("damaged vectorial-semantics model: its arrays do not fit together")
+        if UNKNOWN_SIGNATURE not in self.lexicon:
+            raise ModelError(f"damaged vectorial-semantics model: words lacks {UNKNOWN_SIGNATURE!r}")
+        if len(self.between) != len(self.unary):
+            has = f"between has {len(self.between)} chains"
+            raise ModelError(f"damaged vectorial-semantics model: {has}, wanted {len(self.unary)}")
         if np.isin(self.unary[:, 1], self.unary[:, 0]).any():
             raise ModelError("damaged vectorial-semantics model: a unary rule's child has unary rules of its own")
 
@@ -183,26 +157,64 @@ def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:
     return write_packed(path, KIND, settings, arrays, model.categories)
 
 
+Logarithms = NDArray[np.float16]
+
+
+@dataclass(frozen=True)
+class StoredVectors:
+    """The arrays of a model in a file: numbers column by column, and the logarithms of probabilities.
+
+    P(word | preterminal, concept) is `word_p` of each emission, the mean over the concepts, times a row of `ratios`.
+    """
+
+    symbols: Annotated[tuple[str, ...], WordList("S")]
+    categories: Annotated[tuple[str, ...], WordList("C")]
+    relations: Annotated[tuple[str, ...], WordList("R")]
+    between: Annotated[tuple[str, ...], WordList("*")]
+    words: Annotated[tuple[str, ...], WordList("W")]
+    headwords: Annotated[tuple[str, ...], WordList("H")]
+    category: Annotated[IntArray, Array("S", below="C")]
+    relation: Annotated[IntArray, Array("S", below="R")]
+    binary: Annotated[IntArray, Array("3", "B", below="S")]
+    unary: Annotated[IntArray, Array("2", "U", below="S")]
+    root: Annotated[Logarithms, Array("K", values="ln p")]
+    prior: Annotated[Logarithms, Array("S", "K", values="ln p")]
+    transfer: Annotated[Logarithms, Array("R", "K", "K", values="ln p")]
+    binary_p: Annotated[Logarithms, Array("B", "K", values="ln p")]
+    unary_p: Annotated[Logarithms, Array("U", "K", values="ln p")]
+    starts: Annotated[IntArray, Offsets("W", "E")]
+    emitting: Annotated[IntArray, Array("E", below="S")]
+    word_p: Annotated[Logarithms, Array("E", values="ln p")]
+    ratios: Annotated[Logarithms, Array("D", "K", values="logarithms")]
+    ratio_of: Annotated[IntArray, Array("E", below="D")]
+    head_starts: Annotated[IntArray, Offsets("S", "N")]
+    heads: Annotated[IntArray, Array("N", below="H")]
+    heads_p: Annotated[Logarithms, Array("N", "K", values="ln p")]
+
+
+STORED = ModelFile(StoredVectors, KIND, "model of vectorial semantics")
+
+
 def read_model(path: Path) -> SvsModel:
     """Read a model.
 
     Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind.
     """
     settings, arrays = model_file.read_model(path, KIND)
+    stored = STORED.from_contents(settings, arrays, str(path))
     try:
-        words, headwords, *names = (model_file.words_from(arrays[name]) for name in ("words", "headwords", *NAMES))
-        fields: dict[str, Any] = dict(zip(NAMES, names, strict=True))
-        fields |= {name: np.ascontiguousarray(arrays[name].T) for name in NUMBERS}
-        fields |= {name: _p(arrays[name]) for name in PROBABILITIES}
+        fields: dict[str, Any] = {name: getattr(stored, name) for name in NAMES}
+        fields |= {name: np.ascontiguousarray(getattr(stored, name).T) for name in NUMBERS}
+        fields |= {name: _p(getattr(stored, name)) for name in PROBABILITIES}
         if not len(fields["unary"]):
             fields["between"] = ()
-        if not are_below(arrays["ratio_of"], len(arrays["ratios"])):
-            raise ModelError("damaged vectorial-semantics model: ratio_of has an index out of range")
-        word_p = _p(arrays["word_p"])[:, None] * _p(arrays["ratios"])[arrays["ratio_of"]]
+        word_p = _p(stored.word_p)[:, None] * _p(stored.ratios)[stored.ratio_of]
         types = read_unknown_types(settings)
-        lexicon = VectorLexicon(words, arrays["starts"], arrays["emitting"], word_p, unknown_types=types)
-        heads = HeadTable(headwords, arrays["head_starts"], arrays["heads"], _p(arrays["heads_p"]))
-        return normalised(SvsModel(**fields, lexicon=lexicon, heads=heads, settings=settings))
+        lexicon = VectorLexicon(stored.words, stored.starts, stored.emitting, word_p, unknown_types=types)
+        heads = HeadTable(stored.headwords, stored.head_starts, stored.heads, _p(stored.heads_p))
+        return normalised(SvsModel(**fields, lexicon=lexicon, heads=heads, settings=settings, path=str(path)))
+    except ContentsError as error:
+        raise ModelError(f"{path}: damaged model of vectorial semantics: {error}") from None
     except DAMAGE as error:
         raise ModelError(f"{path}: damaged model of vectorial semantics ({type(error).__name__}: {error})") from None
     except ModelError as error:
@@ -221,7 +233,13 @@ def read_or_embedded(model: Path | None, language: str = "") -> SvsModel:
 
 
 def normalised(model: SvsModel) -> SvsModel:
-    """The model with all distributions normalised to one; those without any mass stay zero."""
+    """The model with all distributions normalised to one; those without any mass stay zero.
+
+    Raises ContentsError if the root or all symbols together have no mass.
+    """
+    for name, p in (("root", model.root), ("prior", model.prior)):
+        if not p.sum() > 0:
+            raise ContentsError(f"{name} has nothing but probabilities of 0, wanted one above 0")
     totals = _safe(model.totals())
     lexicon, heads = model.lexicon, model.heads
     owner = np.repeat(np.arange(len(model.symbols)), np.diff(heads.starts))
@@ -256,7 +274,5 @@ def _shortened(heads: HeadTable) -> HeadTable:
 
 
 def _p(logarithms: NDArray[Any]) -> FloatArray:
-    """Probabilities or ratios of them. Raises ValueError where they would not be finite."""
-    if not (logarithms <= 700).all():
-        raise ValueError("a logarithm is above 700 or no number")
+    """Probabilities or ratios of them."""
     return np.asarray(np.exp(logarithms.astype(np.float64)), np.float64)

@@ -20,6 +20,7 @@ import numpy as np
 from rerank_plugins import BoolArray, IntArray, Sentence
 from rerank_plugins.constituency.grammar import Grammar, numbered
 from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY, coarse_name, projected
+from rerank_plugins.core.errors import naming
 from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.kit.charts.inside import Chart, sharing_order
 from rerank_plugins.kit.charts.outside import expected_nodes
@@ -67,7 +68,8 @@ class SvsParser:
         self.model, self.threshold, self.decoder = model, threshold, decoder
         self.coarse, self.group = coarse_grammar(model)
         self.rules = compile_rules(model, self.group)
-        self.coarse_chart = Chart(compile_coarse(self.coarse.rules))
+        with naming(model.path):
+            self.coarse_chart = Chart(compile_coarse(self.coarse.rules))
         self._sets = symbol_sets(self.rules)
         self.chart = VectorChart(self.rules, self._sets)
         self.sums = VectorChart(self.rules, self._sets, summing=True)

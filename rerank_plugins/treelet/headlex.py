@@ -89,13 +89,14 @@ class HeadlexModel(PickledFields):
         return self.score_trees(list(map(flat, sentences)))
 
 
-def _fits(model: HeadlexModel) -> bool:
-    """Whether the tables have the symbols and the orders that they must have."""
+def check_sizes(model: HeadlexModel) -> None:
+    """Raise ContentsError for tables without the symbols and the orders that they must have."""
     wanted = sizes(len(model.symbols), len(model.vocabulary))
-    return all((t.order, t.sizes[0]) == (len(wanted[kind]), wanted[kind][0]) for kind, t in model.tables.items())
+    for kind, tables in model.tables.items():
+        tables.check_symbols(kind, wanted[kind])
 
 
-FILE = ModelFile(HeadlexModel, "headlex", "head-lexicalised model", check=_fits)
+FILE = ModelFile(HeadlexModel, "headlex", "head-lexicalised model", check=check_sizes)
 read_model, write_model = FILE.read, FILE.write
 
 

@@ -36,7 +36,7 @@ from rerank_plugins.kit.backoff.tables import BackoffTables, Tables, rounded
 from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.files.model_schema import ModelFile, Part, Setting
 from rerank_plugins.treelet.closed_vocabulary import SENTENCE_START, ClosedVocabulary, Sentence
-from rerank_plugins.treelet.events import RULE_ORDER, WORD_ORDER, YieldModel, rule_events, word_events
+from rerank_plugins.treelet.events import RULE_ORDER, SYMBOL_ORDER, WORD_ORDER, YieldModel, rule_events, word_events
 from rerank_plugins.treelet.form_numbers import FormNumbers
 from rerank_plugins.treelet.rule_numbers import Rules, StoredRules, rules_of, selected
 from rerank_plugins.treelet.tree_arrays import Symbols, TreeArrays, flat, numbered, sum_distinct
@@ -230,12 +230,29 @@ def compact(model: TreeletModel) -> TreeletModel:
     return replace(model, rule_tables=rules, word_tables=rounded(model.word_tables), yields=yields)
 
 
+def sizes(symbols: int, words: int, rules: int, settings: Settings) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The sizes of the columns of rule events and of word events, the predicted ones first, for so many of each."""
+    rule_order, word_order = settings.orders
+    rule_sizes, word_sizes = (rules, symbols, symbols, rules), (words, symbols, symbols, rules, words, words)
+    return rule_sizes[:rule_order], word_sizes[:word_order]
+
+
+def check_sizes(model: TreeletModel) -> None:
+    """Raise ContentsError for tables without the symbols and the orders that they must have."""
+    symbols = len(model.symbols)
+    rule_sizes, word_sizes = sizes(symbols, len(model.vocabulary), len(model.rules), model.settings)
+    model.rule_tables.check_symbols("rules", rule_sizes)
+    model.word_tables.check_symbols("words", word_sizes)
+    model.yields.given_parent.check_symbols("given_parent", (symbols,) * SYMBOL_ORDER)
+    model.yields.alone.check_symbols("alone", (symbols,) * (SYMBOL_ORDER - 1))
+
+
 FILE = ModelFile(
     TreeletModel,
     "treelet",
     "treelet language model",
     first=("vocabulary", "rules", "rule_tables", "word_tables"),
-    check=lambda model: (model.rule_tables.order, model.word_tables.order) == model.settings.orders,
+    check=check_sizes,
     rounded=compact,
 )
 read_model, write_model = FILE.read, FILE.write

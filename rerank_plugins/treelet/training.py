@@ -15,7 +15,7 @@ from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.corpus import Corpus, TransformedCollector, TreeletCollector
 from rerank_plugins.treelet.events import YieldModel, rule_events, train_yields, word_events
 from rerank_plugins.treelet.form_numbers import FormNumbers
-from rerank_plugins.treelet.model import Settings, TreeletModel
+from rerank_plugins.treelet.model import Settings, TreeletModel, sizes
 from rerank_plugins.treelet.rule_numbers import Rules, count_rules, rules_of
 
 LEAST_UNKNOWN_P = 1e-9  # of all unknown yields of a phrase together; rounding may otherwise make it 0 or less
@@ -59,9 +59,8 @@ def train_on(
     yields = train_yields(types, len(symbols), settings.prune_yields, jobs=jobs, workspace=workspace)
     # The events of both models, which a block of trees gives at the same time.
     rule_order, word_order = settings.orders
-    sizes = (len(vocabulary), len(symbols), len(symbols), len(rules), len(vocabulary), len(vocabulary))
-    by_rule = TupleEvents((len(rules), len(symbols), len(symbols), len(rules))[:rule_order], workspace)
-    by_word = TupleEvents(sizes[:word_order], workspace)
+    rule_sizes, word_sizes = sizes(len(symbols), len(vocabulary), len(rules), settings)
+    by_rule, by_word = TupleEvents(rule_sizes, workspace), TupleEvents(word_sizes, workspace)
     for forest in corpus.blocks():
         phrases, starts, flat = rules_of(forest)
         numbers = number[counted.find(starts, flat)]

@@ -219,11 +219,14 @@ def test_counted_events_come_back_from_their_file(tmp_path):
     check_damage_is_seen(tmp_path / "model", read_hhmm, ModelError, flips=120)
     settings, arrays = model_file.read_model(tmp_path / "model", KIND)
     for change, message in (
-        ({"reductions5": arrays["reductions5"] + 1000}, "events do not fit its grammar"),
-        ({"reduced": -arrays["reduced"]}, "events do not fit its grammar"),
-        ({"expanded": arrays["expanded"] + np.inf}, "events do not fit its grammar"),
-        ({"expanded": arrays["expanded"][1:]}, "events do not fit its grammar"),
-        ({"expansions0": arrays["expansions0"][1:]}, "damaged model"),
+        (
+            {"reductions5": arrays["reductions5"] + 1000},
+            "reductions5 has an index out of range: 1005 at 0, wanted -1 to 6",
+        ),
+        ({"reduced": -arrays["reduced"]}, "reduced has -3 at 0, wanted a finite number above 0"),
+        ({"expanded": arrays["expanded"] + np.inf}, "expanded has inf at 0, wanted a finite number above 0"),
+        ({"expanded": arrays["expanded"][1:]}, "expansions0 has the length"),
+        ({"expansions0": arrays["expansions0"][1:]}, "expansions0 has the length"),
     ):
         model_file.write_model(tmp_path / "damaged", KIND, settings, {**arrays, **change})
         with pytest.raises(ModelError, match=message):

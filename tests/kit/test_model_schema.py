@@ -25,7 +25,7 @@ class Side:
     starts: Annotated[LongArray, Offsets("V", "E")]
     entries: Annotated[IntArray, Array("E", below="F")]
     tension: Annotated[float, Setting("tension.*")]
-    pairs: Annotated[LongArray, Array("P")]
+    pairs: Annotated[LongArray, Array("P", values="not negative")]
     tags: Annotated[tuple[str, ...], Setting("tags.*", size="F")] = ("t",) * 7
 
 
@@ -82,20 +82,26 @@ def test_the_names_of_a_file_within_another_have_a_prefix():
         ({"source.entries": np.zeros(2, np.int32)}, "entries has the length 2, wanted 3"),
         ({"source.entries": np.zeros((3, 1), np.int32)}, "entries has 2 axes, wanted 1"),
         ({"source.entries": np.zeros(3)}, "entries has the type float64, wanted integers"),
-        ({"source.starts": np.array([0, 4, 3])}, "starts are not ascending offsets"),
-        ({"source.starts": np.array([1, 1, 3])}, "starts are not ascending offsets"),
+        ({"source.starts": np.array([0, 4, 3])}, "source.starts are not ascending offsets: 3 at 2 after 4"),
+        ({"source.starts": np.array([1, 1, 3])}, "source.starts are not ascending offsets: 1 at 0, wanted to rise"),
         ({"source.starts": np.array([0, 3])}, "starts has the length 2, wanted 3"),
+        ({"side.b.pairs": np.array([-2, 1])}, "side.b.pairs has -2 at 0, wanted a finite number, 0 or more"),
         ({"side.b.pairs": np.arange(3)}, "pairs has the length 3, wanted 2"),
         ({"space.s": np.ones((3, 3))}, "space.s has the length 3, wanted 2"),
-        ({"source.entries": np.array([4, 7, 6], np.int32)}, "entries has an index out of range"),
+        ({"space.s": np.array([[1, 2], [3, np.nan]])}, "space.s has nan at 1, 1, wanted a finite number"),
+        ({"space.s": np.array([[1, np.inf], [3, 4]], np.float32)}, "space.s has inf at 0, 1, wanted a finite number"),
+        (
+            {"source.entries": np.array([4, 7, 6], np.int32)},
+            "source.entries has an index out of range: 7 at 1, wanted 0 to 6",
+        ),
         ({"side.a.entries": np.array([-1, 5, 6], np.int32)}, "entries has an index out of range"),
-        ({"source.words": np.array([255], np.uint8)}, "UnicodeDecodeError"),
+        ({"source.words": np.array([255], np.uint8)}, "source.words has bytes that are not UTF-8"),
     ],
 )
 def test_arrays_that_contradict_the_declaration_are_damage(change, message, tmp_path):
     settings, arrays = FILE.contents(model())
     model_file.write_model(tmp_path / "m", "tested", settings, arrays | change)
-    with pytest.raises(ModelError, match=f"m: damaged tested model .*{message}"):
+    with pytest.raises(ModelError, match=f"m: damaged tested model.*{message}"):
         FILE.read(tmp_path / "m")
 
 

@@ -233,12 +233,10 @@ def test_the_file(model, tmp_path):
     write_model(replace(model), path)
     settings, arrays = read_container(path, "concepts")
     write_container(path, "concepts", settings, {**arrays, "root": -arrays["root"]})
-    with pytest.raises(ModelError, match=r"small\.concepts: damaged model of concepts: root has a number"):
+    with pytest.raises(ModelError, match=r"small\.concepts: .*: root has -.*, wanted a probability"):
         read_model(path)
     with pytest.raises(ModelError, match="its first relation is not MOD"):
         replace(model, relations=("subject",))
-    with pytest.raises(ModelError, match="root has a number that is no probability"):
-        replace(model, root=model.root - 1)
 
 
 def test_the_command(tmp_path):

@@ -269,8 +269,17 @@ def test_numbers_that_are_no_probabilities_are_refused(tmp_path):
     for name in ("forward.t", "backward.null", "forward.jumps"):
         forged = np.full_like(arrays[name], np.nan)
         write_container(tmp_path / "bad.align", "word-alignment", settings, {**arrays, name: forged})
-        with pytest.raises(ModelError, match=f"bad.align: damaged word alignment model .*{name} has a number"):
+        with pytest.raises(ModelError, match=f"bad.align: damaged word alignment model: {name} has nan at 0"):
             read_model(tmp_path / "bad.align")
+
+
+def test_jumps_of_an_even_number_are_refused(tmp_path):
+    write_model(train([("a b", "x y"), ("b", "y")], Settings("hmm", 1)), tmp_path / "good.align")
+    settings, arrays = read_container(tmp_path / "good.align", "word-alignment")
+    arrays["backward.jumps"] = arrays["backward.jumps"][:-1]
+    write_container(tmp_path / "bad.align", "word-alignment", settings, arrays)
+    with pytest.raises(ModelError, match=r"bad\.align: .*: backward.jumps has the length 40, wanted an odd number"):
+        read_model(tmp_path / "bad.align")
 
 
 def test_pairs_that_are_left_out_are_counted():

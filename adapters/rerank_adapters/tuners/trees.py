@@ -47,7 +47,7 @@ class Trees(Scorer):
     depth: Annotated[int, Setting()]
     roots: Annotated[IntArray, Array("T", below="N")]
     feature: Annotated[IntArray, Array("N", below="F")]
-    threshold: Annotated[FloatArray, Array("N")]
+    threshold: Annotated[FloatArray, Array("N", values="numbers")]
     left: Annotated[IntArray, Array("N", below="N")]
     right: Annotated[IntArray, Array("N", below="N")]
     value: Annotated[FloatArray, Array("N")]

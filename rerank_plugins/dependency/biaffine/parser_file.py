@@ -22,6 +22,7 @@ from rerank_plugins.dependency.biaffine.lstm import Direction, Float32, Params, 
 from rerank_plugins.dependency.biaffine.network import Sizes, shapes
 from rerank_plugins.dependency.biaffine.pieces import WordInputs, text_form
 from rerank_plugins.kit.files import model_file
+from rerank_plugins.kit.files.array_values import ContentsError, check_values
 from rerank_plugins.kit.files.coarse_floats import coarse
 
 KIND = "biaffine dependency parser"
@@ -101,6 +102,7 @@ def read_model(path: Path) -> BiaffineModel:
     settings, arrays = read_archive(path, KIND) if is_archive(path) else model_file.read_model(path, KIND)
     try:
         lists = {name: tuple(settings[name]) for name in LISTS}
+        check_values("vectors", arrays["vectors"], "finite")  # floats in archives
         vectors = arrays["vectors"].astype(np.float32) / np.float32(VECTOR_SCALE)
         networks = [_params(arrays, _network(number)) for number in range(settings["networks"])]
         model = BiaffineModel(
@@ -109,22 +111,23 @@ def read_model(path: Path) -> BiaffineModel:
         )  # fmt: skip
         _check_shapes(model)
         return model
+    except ContentsError as error:
+        raise ModelError(f"{path}: damaged model of a parser: {error}") from None
     except DAMAGE as error:
         raise ModelError(f"{path}: damaged model of a parser ({type(error).__name__}: {error})") from None
 
 
 def _params(arrays: Mapping[str, NDArray[Any]], network: str) -> Params:
-    """The weights of one network, in single precision."""
+    """The weights of one network, in single precision. Raises ContentsError for one that is not finite."""
     beginning = f"{network}/"
-    return {
-        name.removeprefix(beginning): value.astype(np.float32)
-        for name, value in arrays.items()
-        if name.startswith(beginning)
-    }
+    own = {name: value for name, value in arrays.items() if name.startswith(beginning)}
+    for name, value in own.items():
+        check_values(name, value, "finite")
+    return {name.removeprefix(beginning): value.astype(np.float32) for name, value in own.items()}
 
 
 def _check_shapes(model: BiaffineModel) -> None:
-    """Raise ValueError where arrays do not fit each other or the lists: products and rows would be out of range."""
+    """Raise ContentsError where arrays do not fit each other or the lists: products and rows would be out of range."""
     own: dict[str, tuple[int, ...]] = {"vectors": model.vectors.shape}
     wanted: dict[str, tuple[int, ...]] = {"vectors": (len(model.forms), model.vectors.shape[1])}
     for number, params in enumerate((model.params, *model.others)):
@@ -137,4 +140,4 @@ def _check_shapes(model: BiaffineModel) -> None:
         own |= {f"{_network(number)}/{name}": value.shape for name, value in params.items()}
     for name in sorted(wanted.keys() | own.keys()):
         if wanted.get(name) != own.get(name):
-            raise ValueError(f"{name} has the shape {own.get(name)}, wanted {wanted.get(name)}")
+            raise ContentsError(f"{name} has the shape {own.get(name)}, wanted {wanted.get(name)}")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, PlaceArray
 from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.files.array_values import ROUNDING
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 BitArray = NDArray[np.uint64]
@@ -27,6 +28,7 @@ SYMBOL, NEXT = 6, 7  # of events
 PARENT, EVENTS, BLOCK, BASE = 6, 7, 8, 9  # of contexts
 EVENT_COLUMNS, CONTEXT_COLUMNS = 8, 10
 EXACT = -1  # in column BOOK
+LARGEST = float(np.finfo(np.float32).max)
 MOST_BITS, MOST_RECORDS = 57, 1 << 40  # of a number; of a table, so that places of bits are no more than 64-bit numbers
 KINDS = {
     "event_bits": np.uint64, "context_bits": np.uint64, "event_fields": np.int64, "context_fields": np.int64,
@@ -82,8 +84,11 @@ class PackedTables(Levels):
         """The arrays, in the order in which kernels take them."""
         return (self.event_bits, self.context_bits, self.event_fields, self.context_fields, self.bases, self.values)
 
-    def check(self, where: str) -> None:
-        """Raise ModelError if the arrays do not fit together, or if one of the numbers is no place. O(n-grams)."""
+    def check(self, where: str, prefix: str = "") -> None:
+        """Raise ModelError if the arrays do not fit together, or if one of the numbers is none that they can have.
+
+        `prefix` is that of the arrays' names in the file `where`. The time is linear in the n-grams.
+        """
         order, fits = self.order, all(getattr(self, name).dtype == kind for name, kind in KINDS.items())
         for levels, fields, columns, bits, extra in (
             (self.event_levels, self.event_fields, EVENT_COLUMNS, self.event_bits, 0),
@@ -105,7 +110,7 @@ class PackedTables(Levels):
             fits = fits and bool((base + (np.diff(self.context_levels) >> block) < len(self.bases)).all())
             fits = fits and links_fit(*self.arrays, self.event_levels, self.context_levels)  # type: ignore[call-arg]
         if not fits:
-            raise ModelError(f"{where}: damaged model: its arrays do not fit together")
+            raise ModelError(f"{where}: damaged model: its arrays {prefix}event_bits and others do not fit together")
 
 
 def integers_for(bits: int) -> int:
@@ -190,10 +195,12 @@ def next_at(bits: NDArray[np.uint64], fields: LongArray, level: int, event: int)
 
 
 @part
-def has_value(bits: BitArray, fields: LongArray, values: NDArray[np.float32], level: int, at: int) -> bool:
-    """Whether the value that is stored from bit `at` on is exact or in its codebook."""
+def has_value(bits: BitArray, fields: LongArray, values: NDArray[np.float32], level: int, at: int, most: float) -> bool:
+    """Whether a value is stored from bit `at` on, exactly or as a place in its codebook: a finite one up to `most`."""
     book = fields[level, BOOK]
-    return bool(book == EXACT or book + read_bits(bits, at, fields[level, VALUE]) < len(values))
+    if book != EXACT and book + read_bits(bits, at, fields[level, VALUE]) >= len(values):
+        return False
+    return bool(-np.inf < value_at(bits, fields, values, level, at) <= most)
 
 
 @filling_kernel
@@ -201,7 +208,7 @@ def links_fit(
     event_bits: BitArray, context_bits: BitArray, event_fields: LongArray, context_fields: LongArray, bases: IntArray,
     values: NDArray[np.float32], event_levels: LongArray, context_levels: LongArray,
 ) -> bool:  # fmt: skip
-    """Whether all symbols, contexts, parents, events and places in codebooks are in range, in fields that fit."""
+    """Whether all symbols, contexts, parents, events, places in codebooks and values fit, in fields that fit."""
     order = len(event_fields)
     for level in range(order):
         first, end = event_levels[level], event_levels[level + 1]
@@ -210,7 +217,7 @@ def links_fit(
             at = place_of(event_fields, level, event)
             if level > 0 and symbol_at(event_bits, event_fields, level, event) >= event_levels[1]:
                 return False
-            if not has_value(event_bits, event_fields, values, level, at + event_fields[level, SYMBOL]):
+            if not has_value(event_bits, event_fields, values, level, at + event_fields[level, SYMBOL], ROUNDING):
                 return False
             if level + 1 < order and next_at(event_bits, event_fields, level, event) >= context_levels[level + 2]:
                 return False
@@ -225,7 +232,8 @@ def links_fit(
             parent = link_at(context_bits, context_fields, bases, level, context, 0)
             if level > 0 and (parent < context_levels[level - 1] or parent >= context_levels[level]):
                 return False
-            if not has_value(context_bits, context_fields, values, level, place_of(context_fields, level, context)):
+            at = place_of(context_fields, level, context)
+            if not has_value(context_bits, context_fields, values, level, at, LARGEST):
                 return False
         if last != end:
             return False

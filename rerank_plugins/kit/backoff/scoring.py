@@ -137,7 +137,7 @@ def score_above(tables: BackoffTables, events: NDArray[np.integer[Any]], ln_lowe
     scores, matched, known = _scored(tables, events)
     scores[matched < tables.event_levels[1]] = -np.inf  # seen in no context
     above: FloatArray = np.logaddexp(scores, tables.weights[known] * LN10 + ln_lowest)
-    return above
+    return np.minimum(above, 0.0, out=above)  # the two shares may be rounded to more than one
 
 
 def _scored(tables: BackoffTables, events: NDArray[np.integer[Any]]) -> tuple[FloatArray, LongArray, LongArray]:

@@ -8,6 +8,7 @@ imported values are exported digit for digit; scores that leave this package are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -15,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, are_below, are_offsets
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, are_offsets
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.backoff.packed_tables import Levels, PackedTables
+from rerank_plugins.kit.files.array_values import ContentsError, check_range, check_values
 from rerank_plugins.kit.files.model_file import Arrays
 from rerank_plugins.kit.files.model_schema import Contents, Stored
 
@@ -68,27 +70,58 @@ class BackoffTables(Levels):
             weights[span] = self.contexts["backoff"][span] + weights[self.contexts["parent"][span]]
         return weights
 
-    def check(self, where: str) -> None:
-        """Raise ModelError if the arrays do not fit together, or if a value is a place that an array does not have."""
+    def check(self, where: str, prefix: str = "") -> None:
+        """Raise ModelError if the arrays do not fit together, or if a value is none that an array can have.
+
+        `prefix` is that of the arrays' names in the file `where`.
+        """
         contexts, events = len(self.contexts) - 1, len(self.events)
         if self.contexts.dtype != CONTEXT or self.events.dtype != EVENT:
             raise ModelError(f"{where}: damaged model: its records are of another type")
         levels = (self.context_levels, contexts), (self.event_levels, events)
         fits = all(len(starts) == self.order + 1 and starts[0] == 0 and starts[-1] == end for starts, end in levels)
         fits = fits and all(bool((np.diff(starts) >= 0).all()) for starts, _ in levels)
-        fits = fits and contexts >= 1 and int(self.contexts[-1]["events"]) == events
+        fits = fits and contexts >= 1 and int(self.context_levels[1]) == 1
+        fits = fits and bool((self.contexts["events"][self.context_levels] == self.event_levels).all())
         if not fits or len(self.children) not in (0, contexts + 1):
-            raise ModelError(f"{where}: damaged model: its arrays do not fit together")
-        rising = bool((self.children[1:] >= self.children[:-1]).all())
-        places = {
-            "parent of contexts": are_below(self.contexts["parent"][:-1], contexts),
-            "events of contexts": are_offsets(self.contexts["events"], events),
-            "next of events": are_below(self.events["next"], contexts),
-            "children": rising and are_below(self.children, contexts + 1),
-        }
-        for name, in_range in places.items():
-            if not in_range:
-                raise ModelError(f"{where}: damaged model: {name} has an index out of range")
+            raise ModelError(f"{where}: damaged model: its arrays {prefix}contexts and others do not fit together")
+        try:
+            self._check_links(prefix)
+            check_values(f"log10 of {prefix}events", self.events["log10"], "finite ln p")
+            check_values(f"backoff of {prefix}contexts", self.contexts["backoff"], "finite")
+        except ContentsError as error:
+            raise ModelError(f"{where}: damaged model: {error}") from None
+
+    def _check_links(self, prefix: str) -> None:
+        """Raise ContentsError for a link that leads out of the arrays or to another level than it must."""
+        contexts, levels = len(self.contexts) - 1, self.context_levels.tolist()
+        parents, symbols = f"parent of {prefix}contexts", int(self.event_levels[1])
+        check_range(parents, self.contexts["parent"][:1], 0, contexts - 1)
+        for level in range(1, self.order):  # backing off ends, since each parent is a level below
+            of_level = self.contexts["parent"][levels[level] : levels[level + 1]]
+            check_range(parents, of_level, levels[level - 1], levels[level] - 1)
+        if not are_offsets(self.contexts["events"], len(self.events)):
+            raise ContentsError(f"events of {prefix}contexts has an index out of range, or below the one before it")
+        check_range(f"next of {prefix}events", self.events["next"], 0, contexts - 1)
+        check_range(f"symbol of {prefix}events", self.events["symbol"], 0, symbols - 1)
+        if (self.events["symbol"][:symbols] != np.arange(symbols)).any():
+            raise ContentsError(f"symbol of {prefix}events is not the place of each event of the empty context")
+        check_range(f"{prefix}children", self.children, 0, contexts)
+        if (self.children[1:] < self.children[:-1]).any():
+            raise ContentsError(f"{prefix}children has an index out of range: below the one before it")
+
+    def check_symbols(self, name: str, sizes: Sequence[int]) -> None:
+        """Raise ContentsError for columns of other sizes, of which the first is that of the predicted symbol.
+
+        `name` is what messages call the tables.
+        """
+        if (self.order, self.sizes[0]) != (len(sizes), sizes[0]):
+            has = f"{name} has {self.order} columns and predicts {self.sizes[0]} symbols"
+            raise ContentsError(f"{has}, wanted {len(sizes)} and {sizes[0]}")
+        levels = self.context_levels.tolist()
+        for level, size in enumerate(sizes[1:], 1):
+            symbols = self.contexts["symbol"][levels[level] : levels[level + 1]]
+            check_range(f"symbol of contexts of {name}", symbols, 0, size - 1)
 
 
 def rounded(tables: BackoffTables) -> BackoffTables:
@@ -115,7 +148,7 @@ def tables_from(kind: Any, arrays: Arrays, unseen: float, where: str, prefix: st
     if missing := [prefix + name for name in _names(kind) if prefix + name not in arrays]:
         raise ModelError(f"{where}: damaged model: it has no {', '.join(missing)}")
     tables = kind(**{name: arrays[prefix + name] for name in _names(kind)}, unseen=unseen)
-    tables.check(where)
+    tables.check(where, prefix)
     return tables
 
 
@@ -143,10 +176,16 @@ class Tables(Stored):
     def read(self, _hint: Any, name: str, contents: Contents) -> Any:
         """Return the tables. Raises ModelError or ValueError if their arrays are missing or do not fit."""
         if self.keys:
-            return {
-                key: tables_from(BackoffTables, contents.arrays, 0.0, contents.path, f"{key}.") for key in self.keys
-            }
+            return {key: self._read(contents, 0.0, f"{key}.") for key in self.keys}
         unseen = float(contents.settings["unseen"]) if self.has_unseen else 0.0
-        tables = tables_from(BackoffTables, contents.arrays, unseen, contents.path, self.prefix)
+        tables = self._read(contents, unseen, self.prefix)
         contents.agree(f"the list of 1-grams of {name}", (tables.sizes[0],), (self.symbols,))
+        return tables
+
+    @staticmethod
+    def _read(contents: Contents, unseen: float, prefix: str) -> BackoffTables:
+        tables: BackoffTables = tables_from(BackoffTables, contents.arrays, unseen, contents.path, prefix)
+        if not len(tables.children):
+            raise ContentsError(f"{prefix}children has the length 0, wanted {len(tables.contexts)}")
+        check_values(f"backoff of {prefix}contexts", tables.contexts["backoff"], "finite ln p")
         return tables

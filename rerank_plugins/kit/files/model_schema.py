@@ -9,8 +9,9 @@
 
     FILE = ModelFile(Lexicon, "lexicon", "word lexicon")
 
-The names of sizes ("V", "E") say which lengths are equal: a file whose arrays contradict them is damaged. Fields
-without such an annotation are not stored and need a default. The container is that of model_file.py.
+The names of sizes ("V", "E") say which lengths are equal, and the `values` of an array what its numbers may be
+(array_values.py): a file whose arrays contradict them is damaged. Fields without such an annotation are not stored and
+need a default. The container is that of model_file.py.
 """
 
 # ruff: noqa: ARG002, D102 (the methods of annotations have the signatures and docstrings of Stored)
@@ -27,9 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import __version__
-from rerank_plugins.core.arrays import are_below, are_offsets
+from rerank_plugins.core.arrays import are_offsets
 from rerank_plugins.core.errors import DAMAGE, ConfigError, ModelError
 from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.files.array_values import ContentsError, ValueKind, check_range, check_values
 from rerank_plugins.kit.files.model_file import Arrays, read_model, word_array, words_from, write_model
 
 T = TypeVar("T")
@@ -62,20 +64,23 @@ class Contents:
         return self.aliases.get(size, self.prefix + size)
 
     def agree(self, name: str, shape: tuple[int, ...], wanted: tuple[str, ...]) -> None:
-        """Raise ValueError if an array's shape contradicts the sizes: "V" and "V+1" stand for sizes, "*" for any."""
+        """Raise ContentsError if an array's shape contradicts the sizes.
+
+        "V" and "V+1" stand for sizes, "3" for itself, and "*" for any.
+        """
         if len(shape) != len(wanted):
-            raise ValueError(f"{name} has {len(shape)} axes, wanted {len(wanted)}")
+            raise ContentsError(f"{name} has {len(shape)} axes, wanted {len(wanted)}")
         for length, size in zip(shape, wanted, strict=True):
             base, _, more = size.partition("+")
-            expected = self.sizes.setdefault(self.whole_name(base), length - int(more or 0)) + int(more or 0)
+            size_here = int(base) if base.isdigit() else length - int(more or 0)
+            expected = self.sizes.setdefault(self.whole_name(base), size_here) + int(more or 0)
             if base != "*" and length != expected:
-                raise ValueError(f"{name} has the length {length}, wanted {expected}")
+                raise ContentsError(f"{name} has the length {length}, wanted {expected}")
 
     def check_indices(self) -> None:
-        """Raise ValueError for an index that is out of range, once all sizes are known."""
+        """Raise ContentsError for an index that is out of range, once all sizes are known."""
         for name, array, size in self.indices:
-            if not are_below(array, self.sizes[size]):
-                raise ValueError(f"{name} has an index out of range, wanted 0 to {self.sizes[size] - 1}")
+            check_range(name, array, 0, self.sizes[size] - 1)
 
 
 class Stored:
@@ -93,24 +98,30 @@ class Stored:
 
 
 class Array(Stored):
-    """An array of this shape; its values are indices less than the size `below`, if there is one."""
+    """An array of this shape; its values are indices less than the size `below`, if there is one.
 
-    def __init__(self, *shape: str, name: str = "", below: str = "") -> None:
-        self.shape, self.name, self.below = shape, name, below
+    `values` are what other numbers may be: by default all integers, and all finite floats.
+    """
+
+    def __init__(self, *shape: str, name: str = "", below: str = "", values: ValueKind | None = None) -> None:
+        self.shape, self.name, self.below, self.values = shape, name, below, values
 
     def write(self, value: Any, name: str, contents: Contents) -> None:
         """Add the array to the contents."""
         contents.arrays[contents.prefix + name] = value
 
     def read(self, hint: Any, name: str, contents: Contents) -> Any:
-        """The array. Raises ValueError for another type or shape than the field's."""
-        array = contents.arrays[contents.prefix + name]
+        """The array. Raises ContentsError for another type or shape than the field's, and for values out of range."""
+        full_name = contents.prefix + name
+        array = contents.arrays[full_name]
         wanted, found = (KINDS.get(dtype.kind.replace("u", "i")) for dtype in (np.dtype(_scalar(hint)), array.dtype))
         if wanted and found != wanted:
-            raise ValueError(f"{name} has the type {array.dtype}, wanted {wanted}")
-        contents.agree(name, array.shape, self.shape)
+            raise ContentsError(f"{full_name} has the type {array.dtype}, wanted {wanted}")
+        contents.agree(full_name, array.shape, self.shape)
         if self.below:
-            contents.indices.append((name, array, contents.whole_name(self.below)))
+            contents.indices.append((full_name, array, contents.whole_name(self.below)))
+        if values := self.values or ("finite" if array.dtype.kind == "f" else None):
+            check_values(full_name, array, values)
         return array
 
 
@@ -122,11 +133,11 @@ class Offsets(Array):
         self.whole = whole
 
     def read(self, hint: Any, name: str, contents: Contents) -> Any:
-        """The offsets. Raises ValueError where they do not rise from 0 to the size of the whole."""
-        array = super().read(hint, name, contents)
-        if not are_offsets(array, int(array[-1])):
-            raise ValueError(f"{name} are not ascending offsets")
-        contents.agree(f"what {name} divide", (int(array[-1]),), (self.whole,))
+        """The offsets. Raises ContentsError where they do not rise from 0 to the size of the whole."""
+        array, full_name = super().read(hint, name, contents), contents.prefix + name
+        if not are_offsets(array, int(array[-1]) if len(array) else 0):
+            raise ContentsError(f"{full_name} are not ascending offsets: {_shown(array)}, wanted to rise from 0")
+        contents.agree(f"what {full_name} divide", (int(array[-1]),), (self.whole,))
         return array
 
 
@@ -138,9 +149,13 @@ class WordList(Array):
         contents.arrays[contents.prefix + name] = word_array(value)
 
     def read(self, hint: Any, name: str, contents: Contents) -> Any:
-        """The words. Raises ValueError for another number of them than the size says."""
-        words = words_from(contents.arrays[contents.prefix + name])
-        contents.agree(name, (len(words),), self.shape)
+        """The words. Raises ContentsError for another number of them than the size says, and for bytes in no UTF-8."""
+        full_name = contents.prefix + name
+        try:
+            words = words_from(contents.arrays[full_name])
+        except UnicodeDecodeError as error:
+            raise ContentsError(f"{full_name} has bytes that are not UTF-8 ({error})") from None
+        contents.agree(full_name, (len(words),), self.shape)
         return words
 
 
@@ -271,6 +286,8 @@ class ModelFile(Generic[T]):
             contents.check_indices()
             if self.check(model) is not False:
                 return model
+        except ContentsError as error:
+            raise ModelError(f"{path}: damaged {self.noun}: {error}") from None
         except (ConfigError, *DAMAGE) as error:
             raise ModelError(f"{path}: damaged {self.noun} ({type(error).__name__}: {error})") from None
         except ModelError as error:
@@ -304,6 +321,14 @@ def _scalar(hint: Any) -> Any:
     """The type of an array's elements; object where it is Any."""
     scalar = get_args(get_args(hint)[1])[0]
     return object if scalar is Any else scalar
+
+
+def _shown(starts: NDArray[Any]) -> str:
+    """Where offsets do not rise from 0."""
+    if not len(starts) or starts[0]:
+        return f"{starts[0]} at 0" if len(starts) else "none"
+    place = int(np.argmax(starts[1:] < starts[:-1]))
+    return f"{starts[place + 1]} at {place + 1} after {starts[place]}"
 
 
 def _to_json(value: Any) -> Any:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.core.sentences import check_sentence, check_sentences
+from rerank_plugins.kit.files.array_values import ContentsError
 from rerank_plugins.kit.files.model_schema import Array, ModelFile, Offsets, Part, Setting, WordList
 from rerank_plugins.kit.kernels import filling_kernel, part, place_in_row
 from rerank_plugins.translation.alignment.em import forward
@@ -222,17 +223,17 @@ class Lexicon:
 
     starts: Annotated[LongArray, Offsets("F", "P")]
     targets: Annotated[IntArray, Array("P", below="E")]
-    forward: Annotated[Probabilities, Array("P", name="forward.t")]
-    backward: Annotated[Probabilities, Array("P", name="backward.t")]
+    forward: Annotated[Probabilities, Array("P", name="forward.t", values="probabilities")]
+    backward: Annotated[Probabilities, Array("P", name="backward.t", values="probabilities")]
 
 
 @dataclass(frozen=True, eq=False)
 class DirectionModel:
     """t(word | NULL) of each generated word, λ of the diagonal prior, and the jumps of the HMM."""
 
-    null: Annotated[Probabilities, Array("V")]
+    null: Annotated[Probabilities, Array("V", values="probabilities")]
     tension: Annotated[float, Setting("tension.*")]
-    jumps: Annotated[FloatArray, Array("J")]
+    jumps: Annotated[FloatArray, Array("J", values="positive")]
 
 
 class Aligned(NamedTuple):
@@ -256,8 +257,8 @@ class WordAlignmentModel:
 
     source_words: Annotated[tuple[str, ...], WordList("F", name="source.words")]
     target_words: Annotated[tuple[str, ...], WordList("E", name="target.words")]
-    source_sentences: Annotated[LongArray, Array("F", name="source.sentences")]
-    target_sentences: Annotated[LongArray, Array("E", name="target.sentences")]
+    source_sentences: Annotated[LongArray, Array("F", name="source.sentences", values="not negative")]
+    target_sentences: Annotated[LongArray, Array("E", name="target.sentences", values="not negative")]
     lexicon: Annotated[Lexicon, Part()]
     forward: Annotated[DirectionModel, Part("forward.", V="E")]
     backward: Annotated[DirectionModel, Part("backward.", V="F")]
@@ -351,18 +352,15 @@ def _of_null(direction: DirectionModel, words: LongArray) -> FloatArray:
     return np.where(words >= 0, np.maximum(direction.null[np.maximum(words, 0)], FLOOR), FLOOR).astype(np.float64)
 
 
-def check_probabilities(model: WordAlignmentModel) -> None:
-    """Raise ValueError for a number that is no probability, with which an alignment would have no best position."""
-    arrays: dict[str, NDArray[Any]] = {"forward.t": model.lexicon.forward, "backward.t": model.lexicon.backward}
+def check_jumps(model: WordAlignmentModel) -> None:
+    """Raise ContentsError unless the jumps of both directions go as far to the left as to the right."""
     for name, direction in (("forward", model.forward), ("backward", model.backward)):
-        arrays |= {f"{name}.null": direction.null, f"{name}.jumps": direction.jumps}
-    for name, values in arrays.items():
-        if not np.isfinite(values).all() or (values < 0).any():
-            raise ValueError(f"{name} has a number that is no probability")
+        if len(direction.jumps) % 2 == 0:
+            raise ContentsError(f"{name}.jumps has the length {len(direction.jumps)}, wanted an odd number")
 
 
 FILE = ModelFile(
     WordAlignmentModel, "word-alignment", "word alignment model", first=("source_words", "source_sentences"),
-    check=check_probabilities,
+    check=check_jumps,
 )  # fmt: skip
 read_model, write_model = FILE.read, FILE.write

@@ -13,10 +13,10 @@ scikit-learn (the extra `ml`) trains the random forest, but is not needed to app
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from math import nan
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from rerank_plugins import __version__
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import DAMAGE, ConfigError, ModelError
 from rerank_plugins.kit.files import model_file
+from rerank_plugins.kit.files.array_values import ContentsError, found
+from rerank_plugins.kit.files.model_schema import Array, ModelFile
 from rerank_plugins.similarity.random_indexing import FILE as VECTORS
 from rerank_plugins.similarity.random_indexing import RandomIndexModel
 
@@ -42,11 +44,11 @@ class RandomForest:
     proportions of the classes among the training rows in a node.
     """
 
-    roots: LongArray
-    children: LongArray
-    features: LongArray
-    thresholds: FloatArray
-    shares: FloatArray
+    roots: Annotated[LongArray, Array("T", below="N")]
+    children: Annotated[LongArray, Array("N", "2")]
+    features: Annotated[LongArray, Array("N", values="not negative")]
+    thresholds: Annotated[FloatArray, Array("N")]
+    shares: Annotated[FloatArray, Array("N", "C", values="probabilities")]
 
     def probabilities(self, values: FloatArray) -> FloatArray:
         """(n, classes) mean over the trees of the class proportions in the leaf that each row (n, features) reaches."""
@@ -60,6 +62,17 @@ class RandomForest:
                 node = np.where(inside, self.children[node, right.astype(np.int64)], node)
             total += self.shares[node]
         return np.asarray(total / len(self.roots), np.float64)
+
+
+def check_children(forest: RandomForest) -> None:
+    """Raise ContentsError unless each node has no child or two, nodes that come after it: no row goes round."""
+    nodes, inside = np.arange(len(forest.children))[:, None], forest.children[:, :1] >= 0
+    fits = np.where(inside, forest.children > nodes, forest.children == -1) & (forest.children < len(nodes))
+    if not fits.all():
+        raise ContentsError(f"forest.children has {found(forest.children, ~fits)}, wanted -1 or a later node")
+
+
+FOREST = ModelFile(RandomForest, KIND, "similarity model", check=check_children)
 
 
 def train_forest(values: FloatArray, classes: LongArray, seed: int) -> RandomForest:
@@ -162,8 +175,7 @@ def write_similarity(model: SimilarityModel, path: Path) -> int:
         "provenance": {**model.provenance, "version": __version__},
     }
     if model.forest is not None:
-        forest = {f"forest.{array.name}": getattr(model.forest, array.name) for array in fields(RandomForest)}
-        arrays = forest | arrays
+        arrays = FOREST.contents(model.forest, "forest.")[1] | arrays
     return model_file.write_model(path, KIND, settings, arrays)
 
 
@@ -183,7 +195,7 @@ def read_similarity(path: Path) -> SimilarityModel:
         }
         forest = None
         if settings["mode"] != "one":
-            forest = RandomForest(**{array.name: arrays[f"forest.{array.name}"] for array in fields(RandomForest)})
+            forest = FOREST.from_contents({}, arrays, str(path), "forest.")
         vectors = None
         if settings["vectors"] is not None:
             vectors = VECTORS.from_contents(settings["vectors"], arrays, str(path), "vectors.")
@@ -197,4 +209,10 @@ def read_similarity(path: Path) -> SimilarityModel:
     used = {column for regression in regressions.values() for column in regression.columns}
     if not regressions or used - set(model.names):
         raise ModelError(f"{path}: damaged similarity model: its regressions do not fit its measures")
+    if forest is not None:
+        has = forest.shares.shape[1], int(forest.features.max(initial=0))
+        if has[0] != len(regressions) or has[1] >= len(model.names) or not len(forest.roots):
+            problem = f"forest.shares has {has[0]} columns, and forest.features goes up to {has[1]}"
+            wanted = f"wanted {len(regressions)} columns and at most {len(model.names) - 1}, and a tree"
+            raise ModelError(f"{path}: damaged similarity model: {problem}, {wanted}")
     return model
