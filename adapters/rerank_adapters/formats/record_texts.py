@@ -21,7 +21,16 @@ from typing import Any
 
 from rerank_adapters.formats.json_lists import json_records
 from rerank_adapters.formats.named_columns import delimited_rows, separator_of
-from rerank_adapters.formats.record_keys import ID_KEYS, OF_ROLE, TEXT_KEYS, JsonKeys, KeysError, Role, form_option
+from rerank_adapters.formats.record_keys import (
+    ID_KEYS,
+    OF_ROLE,
+    TEXT_KEYS,
+    JsonKeys,
+    KeysError,
+    Role,
+    form_option,
+    own_keys,
+)
 from rerank_plugins import FormatError
 from rerank_plugins.core.json_and_toml import read_json
 
@@ -35,10 +44,11 @@ def record_texts(lines: Sequence[str], path: str, role: Role = "reference", keys
     Raises FormatError for a record without such a text, and for an id that occurs twice.
     """
     texts: dict[str, str] = {}
-    records = _rows(lines, path) if _columns(lines[0]) else _objects(lines, path)
+    records = list(_rows(lines, path) if _columns(lines[0]) else _objects(lines, path))
+    own = own_keys((record for record, _ in records), role)
     for place, (record, line) in enumerate(records):
         try:
-            text = keys.text_of(record, role)
+            text = keys.text_of(record, role, own)
             id_ = keys.checked_id(keys.id_of(record), record) or str(place)
         except KeysError as error:
             raise FormatError(str(error), path=path, line=line) from None
@@ -48,17 +58,24 @@ def record_texts(lines: Sequence[str], path: str, role: Role = "reference", keys
     return texts
 
 
-def one_sided(segments: Collection[str], texts: Collection[str], role: Role) -> str:
-    """What is wrong if only the texts or only the segments have ids that are no numbers; "" if both or none have."""
+def one_sided(segments: Collection[str], texts: Collection[str], role: Role, id_key: bool = True) -> str:
+    """What is wrong if only the texts or only the segments have ids that are no numbers; "" if both or none have.
+
+    `id_key` says whether the file is in JSON, where this option matches the records by their places.
+    """
     numbered = [all(id_.isdigit() for id_ in ids) for ids in (segments, texts)]
     if numbered == [True, False]:
         id_ = next(id_ for id_ in texts if not id_.isdigit())
         option = form_option(role)
         by_place = f"where both are in the same order, {option} json,id_key=none matches records by their places"
+        if not id_key:
+            by_place = (
+                f"wanted segments with these ids, as in `{id_} word word …` (kaldi), or numbers as ids of the file"
+            )
         return f"the file has ids, such as {id_!r}, and the segments have numbers; {by_place}"
     if numbered == [False, True]:
         id_ = next(id_ for id_ in segments if not id_.isdigit())
-        by_place = "where both are in the same order, the option id_key=none of the lists' format numbers them"
+        by_place = "where both are in the same order, the option id_key=none of a format in JSON numbers the lists"
         return f"the segments have ids, such as {id_!r}, and the file has none; {by_place}"
     return ""
 
@@ -78,10 +95,13 @@ def shows_objects(lines: Iterable[str]) -> bool:
     return isinstance(record[0] if isinstance(record, list) and record else record, dict)
 
 
-def shows_table(lines: Sequence[str], role: Role) -> bool:
-    """Whether the first line names the columns of a table that has a text of that role for each id."""
+def shows_table(lines: Sequence[str], role: Role, *, own: bool = False) -> bool:
+    """Whether the first line names the columns of a table that has a text of that role for each id.
+
+    `own` wants a column that holds nothing else than texts of the role.
+    """
     names = _columns(lines[0]) if lines else []
-    if not any(name in (*OF_ROLE[role], *TEXT_KEYS) for name in names):
+    if not any(name in (*OF_ROLE[role], *(() if own else TEXT_KEYS)) for name in names):
         return False
     named = next((name for name in ID_KEYS if name in names), None)
     ids = [row[named] for row, _ in _rows(lines, "")] if named else []
