@@ -75,7 +75,9 @@ def one_sided(segments: Collection[str], texts: Collection[str], role: Role, id_
         return f"the file has ids, such as {id_!r}, and the segments have numbers; {by_place}"
     if numbered == [False, True]:
         id_ = next(id_ for id_ in segments if not id_.isdigit())
-        by_place = "where both are in the same order, the option id_key=none of a format in JSON numbers the lists"
+        by_place = (
+            "where both are in the same order, the option id_key=none of the lists' format, if it is JSON, numbers them"
+        )
         return f"the segments have ids, such as {id_!r}, and the file has none; {by_place}"
     return ""
 
