@@ -10,7 +10,7 @@
 JSON has an object a line, or one document with an array of them. `record_keys.py` has the keys of ids and texts, which
 are the names of columns as well. A record without an id belongs to the segment whose id is its place in the file, from
 0, as in n-best lists. A file is a table if its first line names columns, a text of the role among them, and no id comes
-twice, as it does in n-best lists.
+twice, as it does in n-best lists. Lists with a column of references are references too, the same in all rows of an id.
 """
 
 from __future__ import annotations
@@ -41,20 +41,24 @@ NAME = re.compile(r"[\w.-]+")
 def record_texts(lines: Sequence[str], path: str, role: Role = "reference", keys: JsonKeys = USUAL) -> dict[str, str]:
     """The texts of that role by the ids of their segments, in the order of the file; white space is single.
 
-    Raises FormatError for a record without such a text, and for an id that occurs twice.
+    Raises FormatError for a record without such a text, and for an id that occurs twice, unless the rows of a list with
+    a hypothesis in each repeat its source or its reference.
     """
     texts: dict[str, str] = {}
     records = list(_rows(lines, path) if _columns(lines[0]) else _objects(lines, path))
     own = own_keys((record for record, _ in records), role)
+    beside_hypotheses = role != "output" and bool(own)  # in rows of lists, which repeat the text of their segment
     for place, (record, line) in enumerate(records):
         try:
             text = keys.text_of(record, role, own)
             id_ = keys.checked_id(keys.id_of(record), record) or str(place)
         except KeysError as error:
             raise FormatError(str(error), path=path, line=line) from None
-        if id_ in texts:
-            raise FormatError(f"the id {id_!r} occurs twice", path=path, line=line)
-        texts[id_] = " ".join(text.split())
+        text = " ".join(text.split())
+        if id_ in texts and not (beside_hypotheses and text == texts[id_]):
+            other = f", with another {role}" if beside_hypotheses else ""
+            raise FormatError(f"the id {id_!r} occurs twice{other}", path=path, line=line)
+        texts[id_] = text
     return texts
 
 
@@ -97,12 +101,15 @@ def shows_objects(lines: Iterable[str]) -> bool:
     return isinstance(record[0] if isinstance(record, list) and record else record, dict)
 
 
-def shows_table(lines: Sequence[str], role: Role, *, own: bool = False) -> bool:
+def shows_table(lines: Sequence[str], role: Role, *, own: bool = False, repeated: bool = False) -> bool:
     """Whether the first line names the columns of a table that has a text of that role for each id.
 
-    `own` wants a column that holds nothing else than texts of the role.
+    `own` wants a column that holds nothing else than texts of the role. With `repeated`, such a column of sources or
+    references may be that of a table of hypotheses, which has an id several times.
     """
     names = _columns(lines[0]) if lines else []
+    if repeated and role != "output" and any(name in OF_ROLE[role] for name in names):
+        return True
     if not any(name in (*OF_ROLE[role], *(() if own else TEXT_KEYS)) for name in names):
         return False
     named = next((name for name in ID_KEYS if name in names), None)

@@ -343,7 +343,7 @@ def references_of(
         columns, names, places = without_markup(files, names, role, form == "sgm")
         form = "lines" if places and form not in NUMBERED else form
     shown = shown_form(names[0], columns[0]) if form == "auto" else form
-    if shown is None and shows_table(columns[0], role):
+    if shown is None and shows_table(columns[0], role, repeated=True):
         shown = "json"
     texts: tuple[Mapping[str, str], ...] = ()
     if shown in TIMED:
