@@ -53,7 +53,7 @@ def checked_pairs(pairs: Iterable[tuple[Text, Text] | Pair], name: str = "pairs"
     if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
         raise TypeError(f"{name}: wanted a sequence of pairs of texts, found {one_line(pairs)}")
     checked: list[tuple[Text, Text]] = []
-    for number, pair in enumerate(pairs):
+    for number, pair in enumerate(plain(pairs)):
         if isinstance(pair, Pair):
             checked.append((pair.good, pair.bad))
             continue
@@ -81,7 +81,7 @@ def words_of(texts: Sequence[Text], text: TextPipeline, name: str = "texts", fir
             continue
         if not isinstance(each, Iterable) or isinstance(each, bytes):
             raise TypeError(f"{name}[{number}]: wanted a text or its words, found {each!r:.60}")
-        given = tuple(each)
+        given = tuple(plain(each))
         for word in given:
             if not isinstance(word, str) or word.split() != [word]:
                 raise TypeError(f"{name}[{number}]: wanted words without white space, found {word!r:.60}")

@@ -11,10 +11,14 @@ SHOWN = 60  # characters of a wrong argument
 def plain(values: Any) -> Any:
     """The list of a column's values, or the number of a scalar of NumPy; anything else as it is.
 
+    Raises TypeError for a set, whose order differs from one process to the next.
+
     >>> import numpy as np
     >>> plain(np.array(["so", "it"])), plain(np.int64(3)), plain(("a", "b"))
     (['so', 'it'], 3, ('a', 'b'))
     """
+    if isinstance(values, set | frozenset):
+        raise TypeError(f"wanted values in their order, found a set, which has none: {one_line(values)}")
     for name in TO_LISTS:
         if callable(method := getattr(values, name, None)):
             return method()

@@ -97,12 +97,9 @@ def _add(
     new: list[Entry] = []
     try:
         guarded(owner, partial(manager.register, module, name=owner))
-        for caller in manager.get_hookcallers(module) or ():
-            if not caller.has_spec():
-                hooks = [
-                    name for name, _ in inspect.getmembers(hookspecs, inspect.isfunction) if name[:9] == "register_"
-                ]
-                raise PluginError(f"plugin {owner}: unknown hook {caller.name!r}{suggestion(caller.name, hooks)}")
+        _check_hooks(
+            owner, module, [(caller.name, caller.has_spec()) for caller in manager.get_hookcallers(module) or ()]
+        )
         for kind, hook in KINDS.items():
             for implementation in getattr(manager.hook, hook).get_hookimpls():
                 if implementation.plugin_name == owner:
@@ -115,6 +112,23 @@ def _add(
         raise
     for entry in new:
         registry.entries[entry.kind][entry.name] = entry
+
+
+def _check_hooks(owner: str, module: ModuleType, found: Sequence[tuple[str, bool]]) -> None:
+    """Raise PluginError for a hook that does not exist, a hook function without `@hookimpl`, and a module without any.
+
+    `found` are the names of the decorated functions, and whether there is such a hook.
+    """
+    hooks = [name for name, _ in inspect.getmembers(hookspecs, inspect.isfunction) if name.startswith("register_")]
+    if unknown := next((name for name, exists in found if not exists), None):
+        longer = [hook for hook in hooks if hook.startswith(unknown.removesuffix("s"))]
+        raise PluginError(f"plugin {owner}: unknown hook {unknown!r}{suggestion(unknown, longer or hooks)}")
+    decorated = {name for name, _ in found}
+    for name, function in inspect.getmembers(module, inspect.isfunction):
+        if name in hooks and name not in decorated and function.__module__ == module.__name__:
+            raise PluginError(f"plugin {owner}: {name} is not decorated: wanted `@hookimpl` on the line before it")
+    if not found:
+        raise PluginError(f"plugin {owner}: found no hook function, wanted one of {', '.join(hooks)}, with @hookimpl")
 
 
 def _register(

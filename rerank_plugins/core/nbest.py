@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise, repeat
+from math import isfinite
 from numbers import Integral
 from types import MappingProxyType
 from typing import NamedTuple, overload
@@ -199,7 +200,7 @@ class NBestList(Sequence[Hypothesis]):
         `scores` are the decoder's totals and `features` its features by name, one value for each text; higher is
         better. A `segment_id` that is a whole number is written in digits, as files have it; lists without one are
         numbered where a pipeline gets them. Raises TypeError for other types, FormatError where a text lacks a value or
-        has two.
+        has two, and for a value that is not finite.
 
         >>> nbest = NBestList.from_texts(["so it is", "so is it"], [-1.5, -2.0], features={"lm": [-3, -4]})
         >>> nbest[1].text, nbest[1].score, nbest.values.tolist()
@@ -325,13 +326,19 @@ def _check_hypotheses(hypotheses: object) -> None:
 
 
 def _numbers(name: str, values: object, wanted: int) -> list[float]:
-    """One number for each hypothesis. Raises TypeError for other values, FormatError for another number of them."""
+    """One finite number for each hypothesis.
+
+    Raises TypeError for other values, FormatError for another number of them and for one that is not finite.
+    """
     try:
         numbers = [float(value) for value in plain(values)]
     except (TypeError, ValueError):
         raise TypeError(f"{name}: wanted a number for each hypothesis, found {_shown(values)}") from None
     if len(numbers) != wanted:
         raise FormatError(f"{name}: {len(numbers)} values for {wanted} hypotheses")
+    wild = next((place for place, number in enumerate(numbers) if not isfinite(number)), None)
+    if wild is not None:
+        raise FormatError(f"{name}[{wild}]: {numbers[wild]:g}, wanted a finite number")
     return numbers
 
 

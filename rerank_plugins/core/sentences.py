@@ -44,6 +44,8 @@ def check_sentences(sentences: object) -> None:
         raise TypeError(f"wanted a list of sentences, each a sequence of words, found the text {_shown(sentences)}")
     if not isinstance(sentences, Iterable):
         raise TypeError(f"wanted a list of sentences, each a sequence of words, found {_shown(sentences)}")
+    if isinstance(sentences, set | frozenset):
+        plain(sentences)  # raises TypeError
     types = set(map(type, sentences)) if isinstance(sentences, list | tuple) else set()
     if wrong := types & NO_SENTENCES:
         number, found = next((i, each) for i, each in enumerate(sentences) if type(each) in wrong)

@@ -149,7 +149,15 @@ BROKEN = {
     "import": ("import no_such_module_anywhere", "ModuleNotFoundError: No module named 'no_such_module_anywhere'"),
     "exit": ("import sys\nsys.exit('go away')", "SystemExit: go away"),
     "syntax": ("def broken(:", "SyntaxError: "),
-    "hook's name": (PLUGIN.replace("register_feature_extractors", "register_feature_extractor"), "unknown hook "),
+    "hook's name": (
+        PLUGIN.replace("register_feature_extractors", "register_features"),
+        "unknown hook 'register_features'; did you mean 'register_feature_extractors'?",
+    ),
+    "hook without its decorator": (
+        PLUGIN.replace("@hookimpl\n", ""),
+        "register_feature_extractors is not decorated: wanted `@hookimpl` on the line before it",
+    ),
+    "no hook": ("def rates(register): pass", "found no hook function, wanted one of register_commands, register_feat"),
     "hook's default": (PLUGIN.replace("(register)", "(register=None)"), "must not have a default"),
     "hook's argument": (PLUGIN.replace("(register)", "(registrar)"), "PluginValidationError: "),
     "error in a hook": (PLUGIN.replace('register("vowels", Vowels)', "1 / 0"), "ZeroDivisionError: division by zero"),

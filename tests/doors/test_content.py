@@ -214,6 +214,12 @@ def test_short_and_repeated_texts_are_taken_as_they_are(texts):
     assert [doubt for doubt in doubts(recognised, texts) if doubt.certain] == []
 
 
+def test_references_without_words_are_refused_unless_some_have_them(job):
+    assert [doubt.text for doubt in doubts(["a b", "c", "", "d"], [""] * 4)] == ["all references are empty"]
+    assert doubts(["a b", "c", "d"], [""] * 3) == []  # as in an excerpt of silence
+    assert doubts(["a b", "c", "", "d"], ["", "", "", "d"]) == []
+
+
 def test_chinese_is_compared_by_characters():
     characters = "我喜欢读书他昨天去北京了气很好你吃饭吗这本有意思人民中国大家学生老师"
     rng = random.Random(1)

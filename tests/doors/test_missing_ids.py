@@ -137,7 +137,13 @@ def test_ids_from_1_are_an_error_that_says_what_to_type(place):
         assert said.startswith("ref: no line for segment id 6: the file has 6 lines, for the ids 0 to 5; if the ids")
         assert "`--reference-form lines-from-1`" in said
         assert "warning" not in done(*command, "--reference-form", "lines-from-1").err
+    said = refused(*EVALUATE, "lists")  # as the output of a system
+    assert said.startswith("lists: no reference for the output of segment id 6; if the ids count from 1, say")
+    assert "warning" not in done(*EVALUATE, "lists", "--reference-form", "lines-from-1").err
     (place / "lists").write_text(moses(range(1, 6)))  # and here segment 0 is lost
+    assert "lists: no output for 1 of 6 segments (0): counted as empty; if the ids count from 1, say" in (
+        done(*EVALUATE, "lists").err
+    )
     assert "no list for 1 of 6 segments (0): counted as empty hypotheses; if the ids count from 1, say" in (
         done(*EVALUATE, "--nbest", "lists").err
     )

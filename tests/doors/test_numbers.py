@@ -94,3 +94,21 @@ def test_lists_of_empty_hypotheses_cannot_be_tuned_on(tmp_path, metric, recwarn)
     scored = done("evaluate", "-r", references, "-m", metric, "--nbest", lists, "--as", "tsv")
     assert "Warning" not in scored.err
     assert not recwarn.list
+
+
+UNKNOWN = {  # a number of one hypothesis that is none, in formats whose numbers may be absent
+    "whisper": '[{"text": "so", "avg_logprob": -0.5}, {"text": "oh", "avg_logprob": %s}]\n',
+    "pyctcdecode": '[["so", null, [], -3.2, -4.0], ["oh", null, [], -3.2, %s]]\n',
+    "alternatives": '{"alternatives": [{"transcript": "so", "confidence": 0.9}, {"transcript": "oh", "confidence": %s}]}\n',
+    "completions": '{"outputs": [{"text": "so", "cumulative_logprob": -1}, {"text": "oh", "cumulative_logprob": %s}]}\n',
+}
+KEYS = ("avg_logprob", "lm_score", "confidence", "cumulative_logprob")
+
+
+@pytest.mark.parametrize(("form", "key"), list(zip(UNKNOWN, KEYS, strict=True)))
+@pytest.mark.parametrize(("value", "shown"), [("NaN", "nan"), ("-Infinity", "-inf"), ('"nan"', "nan")])
+def test_a_number_that_is_not_finite_is_an_error_and_takes_no_scores_away(tmp_path, form, key, value, shown):
+    path = tmp_path / "lists"
+    path.write_text(UNKNOWN[form] % value)
+    said = refused("extract", path, "--format", form, "-o", tmp_path / "out.npz")
+    assert said == f"{path}:1: {key} is {shown}, expected a finite number"

@@ -159,3 +159,43 @@ def test_records_are_no_lines_of_text():
     Path("ref").write_text(BOTH["nemo"])
     with pytest.raises(FormatError, match=r"ref: the lines are JSON, not text; the form json,id_key=none matches"):
         read_references(["ref"], "lines")
+
+
+@pytest.mark.parametrize("lost", [{}, {"pred_text": None}])
+def test_a_transcript_is_no_output_where_other_records_have_one(lost):
+    Path("file").write_text("".join(json.dumps(record) + "\n" for record in [
+        {"id": "u-1", "text": "so it is", "pred_text": "so is it"}, {"id": "u-2", "text": "oh no", **lost},
+    ]))  # fmt: skip
+    said = refused("evaluate", "-r", "file", *WER, "file")
+    assert said.startswith("file:2: no output: wanted a text under 'pred_text', as other records have it (keys found: ")
+    Path("table").write_text("id,text,pred_text\nu-1,so it is,so is it\nu-2,oh no,\n")
+    assert rate("-r", "table", "table") == 80  # the empty cell is an empty output: two deletions
+
+
+def test_an_output_is_no_transcript_where_other_records_have_one():
+    lines = ['{"id": "u-1", "text": "so it is"}', '{"id": "u-2", "ref": null, "text": "oh no"}']
+    Path("file").write_text("\n".join(lines) + "\n")
+    Path("sys").write_text(BOTH["nemo"])
+    said = refused("evaluate", "-r", "file", *WER, "sys")
+    assert said.startswith("file:1: no reference: wanted a text under 'ref', as other records have it (keys found: ")
+    assert rate("-r", "file", "--reference-form", "json,key=text", "sys") == RATE
+
+
+@pytest.mark.parametrize("separator", ["\t", ",", ";"])
+def test_a_table_with_transcripts_and_outputs_is_read_by_its_outputs(separator):
+    rows = [("id", "text", "pred_text"), *((id_, ref, hyp) for id_, (ref, hyp) in SAID.items())]
+    Path("table").write_text("".join(separator.join(row) + "\n" for row in rows))
+    assert rate("-r", "table", "table") == RATE
+
+
+@pytest.mark.parametrize(("name", "title"), [("moses", "Moses n-best"), ("wenet", "the n-best output of WeNet")])
+def test_ids_of_lists_that_are_not_in_json_have_no_key(name, title):
+    Path("ref").write_text("so it is\noh no\n")
+    Path("sys").write_text(OUTPUTS[name])
+    said = refused("evaluate", "-r", "ref", *WER, "sys")
+    assert said == (
+        f"sys: the file has ids, such as '{next(iter(SAID))}', and the segments have numbers; wanted segments with these "
+        "ids, as in `u-1 word word …` (kaldi), or numbers as ids of the file"
+    )
+    said = refused("evaluate", "-r", "ref", *WER, "sys", "--system-form", "json,id_key=none")
+    assert said == f"sys: reads as {title}, and id_key is an option of records in JSON"

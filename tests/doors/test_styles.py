@@ -25,6 +25,8 @@ FAST = ("--bootstrap", "0", "--randomisation", "0")
         ([text.replace("doctor", "doc@@ tor") for text in WRITTEN], WRITTEN, ("undo-bpe",)),
         ([text.replace("'", "&apos;") for text in WRITTEN], WRITTEN, ("unescape",)),
         (WRITTEN, WRITTEN, ()),
+        (LOWER, [""] * 9, ()),
+        (PLAIN, ["我们 今天 去 公园"] * 9, ()),
         (PLAIN, PLAIN, ()),
     ],
 )
@@ -43,6 +45,7 @@ def test_sources_get_the_style_of_hypotheses_and_not_the_other_way_round():
     assert steps_towards(WRITTEN, LOWER) == ("lowercase",)
     assert steps_towards(WRITTEN, SPACED, "de") == ("tokenize:de",)
     assert steps_towards(LOWER, WRITTEN) == ()
+    assert steps_towards(["我们 今天 去 公园"] * 9, LOWER) == ()
     assert steps_towards(WRITTEN, PLAIN) == ("lowercase", "no-punctuation")
 
 
@@ -64,6 +67,13 @@ def test_evaluate_names_the_step_and_the_step_ends_the_warning(files):
         "them: give the metric text = ['lowercase']\n"
     ) in ran.err
     assert "warning" not in done("evaluate", "-r", "written", "lower", "-m", "bleu,text=lowercase", *FAST).err
+
+
+@pytest.mark.parametrize("metric", ["bleu,lowercase=true", "wer,lowercase=true", "chrf,lowercase=true", "ter"])
+def test_a_metric_that_ignores_case_sees_no_other_style(files, metric):
+    assert "warning" not in done("evaluate", "-r", "written", "lower", "-m", metric, *FAST).err
+    said = done("evaluate", "-r", "spaced", "lower", "-m", metric, *FAST).err
+    assert "give the metric text = ['tokenize:en']" in said
 
 
 def test_check_names_it_and_keeps_the_steps_that_are_there(files):

@@ -119,3 +119,34 @@ def test_init_takes_a_table_beside_lists_for_references(tmp_path):
     (tmp_path / "tune.jsonl").write_text("".join(rows), encoding="utf-8")
     done("init", "tune.jsonl", "refs.csv")
     assert 'references = ["refs.csv"]' in (tmp_path / "rerank.toml").read_text(encoding="utf-8")
+
+
+LISTS = [
+    ("7", "so is it", "so it is"),
+    ("7", "so it is", "so it is"),
+    ("3", "owe no", "oh no"),
+    ("3", "oh no", "oh no"),
+]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])
+def test_a_column_of_references_beside_hypotheses(tmp_path, form):
+    if form == "jsonl":
+        lines = [json.dumps(dict(zip(("id", "text", "ref"), row, strict=True))) for row in LISTS]
+    else:
+        lines = [{"csv": ",", "tsv": "\t"}[form].join(row) for row in (("id", "text", "ref"), *LISTS)]
+    (tmp_path / "lists").write_text("".join(f"{line}\n" for line in lines))
+    assert read_references(["lists"]).for_segments(["3", "7"]) == [("oh no",), ("so it is",)]
+    scored = done("evaluate", "-r", "lists", "lists", "-m", "wer", *BLEU[2:])
+    assert round(json.loads(scored.out)["metrics"][0]["systems"][0]["score"], 2) == 60
+    done("tune", "lists", "-r", "lists", "-m", "wer", "-f", "rank", "-t", "mira,passes=2", "-o", "w.toml")
+    (tmp_path / "lists").write_text("".join(f"{line}\n" for line in lines).replace("owe no", "oh nay", 1).replace(
+        "oh no", "oh yes", 1))  # fmt: skip
+    with pytest.raises(FormatError, match=r"lists:[45]: the id '3' occurs twice, with another reference"):
+        read_references(["lists"])
+
+
+def test_outputs_are_not_repeated(tmp_path):
+    (tmp_path / "lists").write_text('{"id": 1, "hyp": "a"}\n{"id": 1, "hyp": "a"}\n')
+    with pytest.raises(FormatError, match=r"lists:2: the id '1' occurs twice$"):
+        read_outputs("lists")

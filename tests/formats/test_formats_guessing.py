@@ -77,6 +77,8 @@ def test_every_golden_file_shows_its_format(name, format, caplog):
         ("1089-134686-0001 so it is\n1089-134686-0002 oh no\n", r"does not show the format"),
         ("a b-1\n", r"does not show the format"),
         ('{"a": 1}\n', r"does not show the format"),
+        ("0 ||| the old mill\n0 ||| an old mill\n1 ||| no\n", r"x:1: reads as id \|\|\| text; wanted a third column"),
+        ("0 ||| the old mill\n1 ||| an old mill\n0 ||| no\n", r"x:1: reads as score \|\|\| text; .*"),
         ("-0.41 ||| the old mill\n-0.63 ||| an old mill\n", r"x:1: reads as score \|\|\| text; .*plain,n=N,prefix=true"),
         ("so it is\t-1.5\noh no\t-2\n", r"x:1: reads as text<TAB>score; name .* --format nemo,beam=N"),
         ("\n \n", r"x: the file holds no n-best list"),

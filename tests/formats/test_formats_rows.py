@@ -71,12 +71,31 @@ def test_columns_of_files_can_be_named_in_python(tmp_path):
         ('{"id": 1, "text": "a"}\n{"id": 1, "text": 1.5}\n', "table:2: text is 1.5, wanted a text"),
         ('{"id": 1, "text": "a", "lm": -1}\n{"id": 1, "text": "b"}\n', "table:2: lm is None, wanted a finite number"),
         ('{"id": 1, "text": "a"}\n{"id": 1\n', "table:2: not JSON"),
+        (
+            "id,text,lm\n1,a,\n1,b,-1\n",
+            "table:3: lm is '-1', but the first row has no number there; wanted one in each",
+        ),
+        ("id,text,lm\n1,a,NA\n1,b,NA\n1,c,-1\n", "table:4: lm is '-1', but the first row has no number there"),
+        ('{"id": 1, "text": "a", "lm": null}\n{"id": 1, "text": "b", "lm": -1}\n', "table:2: lm is -1, but the first"),
+        ('{"id": 1, "text": "a"}\n{"id": 1, "text": "b", "lm": -1}\n', "table:2: lm is -1, but the first row has no"),
+        ("id,text,hyp\n1,a,b\n1,a,c\n", "table:2: 'text' and 'hyp' may both be the hypotheses: name the column by `t"),
     ],
 )
 def test_rows_that_are_wrong_are_one_line(text, said):
     with pytest.raises(FormatError) as error:
         lists(text)
     assert str(error.value).startswith(said), str(error.value)
+
+
+def test_columns_that_are_no_features_may_be_empty():
+    (nbest,) = lists("id,text,lm,note,age\n1,a,-1,,\n1,b,-2,x,7\n", features=("lm",))
+    assert nbest.feature_names == ("lm",)
+    (nbest,) = lists("id,text,lm,note\n1,a,-1,\n1,b,-2,x\n")
+    assert nbest.feature_names == ("lm",)
+    (nbest,) = lists("id,text,mt\n1,a,0.5\n")  # numbers are no hypotheses
+    assert (nbest.texts, nbest.feature_names) == (["a"], ("mt",))
+    (nbest,) = lists("id,text,hyp\n1,a,b\n1,a,c\n", text="hyp")
+    assert nbest.texts == ["b", "c"]
 
 
 def test_rescored_rows_are_json_with_their_other_keys():

@@ -89,6 +89,9 @@ def test_rows_in_any_order_equal_the_naive_reading(rows):
             FormatError,
             "row 1: another source than that of segment 1",
         ),
+        ([{"id": 1, "text": "a", 3: 2}], {}, ConfigError, "column 2 is called 3, wanted a text as its name"),
+        ({"id": [1], "text": ["a"], 3: [2]}, {}, ConfigError, "column 2 is called 3, wanted a text as its name"),
+        ([{"id": 1, "text": "a", "pred": "b"}], {}, ConfigError, "'text' and 'pred' may both be the hypotheses"),
         ([{"id": 1, "text": "a"}, 7], {}, TypeError, "row 1: wanted a mapping of columns, found 7"),
         ([7], {}, TypeError, "wanted files, a data frame or records, found 7 among them"),
         ([], {}, TypeError, r"wanted files, a data frame or records, found \[\]"),
@@ -100,6 +103,29 @@ def test_what_is_wrong_is_one_line(rows, options, error, message):
     with pytest.raises(error, match=message) as raised:
         read_nbest(rows, **options)
     assert "\n" not in str(raised.value)
+
+
+def test_names_of_columns_of_a_frame_are_texts_and_differ():
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"id": [1], "text": ["a"], "lm": [0.5]})
+    for wrong in (
+        pandas.concat([frame, frame[["lm"]]], axis=1),
+        pyarrow.table([[1], ["a"], [0.5], [0.5]], names=[*frame, "lm"]),
+    ):
+        with pytest.raises(ConfigError, match="two columns are called 'lm'"):
+            read_nbest(wrong)
+    with pytest.raises(ConfigError, match="column 3 is called 0, wanted a text as its name"):
+        read_nbest(pandas.concat([frame, pandas.DataFrame([[0.5]])], axis=1))
+    with pytest.raises(ConfigError, match=r"column 0 is called \('a', 'id'\), wanted a text as its name"):
+        read_nbest(pandas.concat({"a": frame}, axis=1))
+
+
+def test_a_column_is_named_where_two_may_have_the_hypotheses():
+    rows = [{"id": 1, "text": "a", "pred": "b", "mt": 0.5}]
+    assert read_nbest(rows, text="pred")[0].texts == ["b"]
+    assert read_nbest(rows, text="text")[0].texts == ["a"]
+    (nbest,) = read_nbest([{"id": 1, "text": "a", "mt": 0.5}])  # numbers are no hypotheses
+    assert (nbest.texts, nbest.feature_names) == (["a"], ("mt",))
 
 
 def test_a_frame_in_the_place_of_lists_says_what_reads_it():
@@ -120,6 +146,8 @@ def test_without_narwhals_a_frame_is_one_clear_line(monkeypatch):
     ("arguments", "error", "message"),
     [
         ((["a"], [1.0, 2.0]), FormatError, "scores: 2 values for 1 hypotheses"),
+        ((["a", "b"], [1.0, np.nan]), FormatError, r"scores\[1\]: nan, wanted a finite number"),
+        ((["a"], None, None, None, {"lm": [-np.inf]}), FormatError, r"lm\[0\]: -inf, wanted a finite number"),
         ((["a"], ["x"]), TypeError, "scores: wanted a number for each hypothesis"),
         (("a",), TypeError, "found a single text: 'a'"),
         (([None],), TypeError, "texts: wanted texts, found None"),
@@ -138,6 +166,19 @@ def test_lists_from_wrong_texts(arguments, error, message):
 @pytest.mark.parametrize("number", [7, np.int64(7)])
 def test_a_segment_may_have_a_number(number):
     assert NBestList.from_texts(["a"], segment_id=number) == NBestList.from_texts(["a"], segment_id="7")
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "message"),
+    [
+        (Hypothesis("b", (np.nan,), 1.0), "segment 0, hypothesis 1: lm is nan, wanted a finite number"),
+        (Hypothesis("b", (1.0,), -np.inf), "segment 0, hypothesis 1: the score is -inf, wanted a finite number"),
+    ],
+)
+def test_numbers_of_lists_in_memory_are_finite_as_those_of_files(hypothesis, message):
+    nbest = NBestList("", (Hypothesis("a", (1.0,), 1.0), hypothesis), ("lm",))
+    with pytest.raises(FormatError, match=message):
+        Pipeline("length", cache=False).transform([nbest])
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_ids_and_references_that_do_not_meet(tmp_path, text, form, said):
 
 
 def test_the_transcripts_of_hyporadise_are_references_by_id_and_without_ids_by_number(tmp_path):
-    lines = '{"id": "u-b", "hyps": ["x"], "ref": "so it is"}\n{"id": "u-a", "hyps": [], "output": "oh  no"}\n'
+    lines = '{"id": "u-b", "input": ["x"], "output": "so it is"}\n{"id": "u-a", "input": [], "output": "oh  no"}\n'
     (tmp_path / "a").write_text(lines)
     references = read_references([tmp_path / "a"])
     assert references.for_segments(["u-a", "u-b"]) == [("oh no",), ("so it is",)]
@@ -157,7 +157,11 @@ def test_the_transcripts_of_hyporadise_are_references_by_id_and_without_ids_by_n
     ("text", "said"),
     [
         ('{"id": "a", "ref": "x"}\n{"id": "a", "ref": "y"}\n', r"a:2: the id 'a' occurs twice"),
-        ('{"id": "a", "ref": "x"}\n{"id": "b"}\n', r"a:2: no reference: expected one of ref, .* \(keys found: id\)"),
+        (
+            '{"id": "a", "ref": "x"}\n{"id": "b"}\n',
+            r"a:2: no reference: wanted a text under 'ref', .* \(keys found: id\)",
+        ),
+        ('{"id": "a"}\n', r"a:1: no reference: expected one of ref, .* \(keys found: id\)"),
         ('{"ref": "x"}\n', r"a: the segments have ids, such as 'a', and the file has none"),
         ('{"id": "a", "ref": "x"}\n["b"]\n', r"a:2: expected an object with a text and an id"),
         (

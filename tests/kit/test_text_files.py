@@ -215,6 +215,27 @@ def test_places_that_cannot_be_written(tmp_path):
         stream.write("x")
 
 
+def test_a_pipe_that_the_shell_names_is_written_to():
+    """Bash replaces `>(gzip > out.gz)` by the name of a pipe, such as /dev/fd/63."""
+    reads, writes = os.pipe()
+    with open_atomic(f"/dev/fd/{writes}") as stream:
+        stream.write("so it is\n")
+    os.close(writes)
+    with open(reads, encoding="utf-8") as pipe:
+        assert pipe.read() == "so it is\n"
+
+
+def test_stdout_under_its_other_name_keeps_what_a_file_has(tmp_path):
+    (tmp_path / "log").write_text("first\n")
+    program = (
+        "from rerank_plugins.kit.files.text import open_atomic\n"
+        "with open_atomic('/dev/stdout') as stream: stream.write('so it is\\n')"
+    )
+    with open(tmp_path / "log", "a") as log:
+        subprocess.run([sys.executable, "-c", program], stdout=log, check=True)
+    assert (tmp_path / "log").read_text() == "first\nso it is\n"
+
+
 def test_another_files_error_is_left_alone(tmp_path):
     with pytest.raises(FileNotFoundError), open_atomic(tmp_path / "out"), open(tmp_path / "absent"):
         pass

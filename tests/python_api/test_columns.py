@@ -140,3 +140,30 @@ def test_frames_and_mappings_are_no_texts():
     assert repr(Pipeline(np.array(["length"]))) == "Pipeline(array(['length'], dtype='<U6'))"
     with pytest.raises(FormatError, match="1 reference for 2 lists"):
         fitted.fit([NBestList.from_texts(["a"]), NBestList.from_texts(["b"])], np.array(["a"]))
+
+
+PAIR = [("a b", "b a"), ("c", "d")]
+UNORDERED = {
+    "outputs": lambda: evaluate({"a": {"a b", "c"}}, ["a b", "c"], metrics=["wer"]),
+    "references": lambda: evaluate({"a": ["a b", "c"]}, {"a b", "c"}, metrics=["wer"]),
+    "references of a pipeline": lambda: Pipeline("length").fit(
+        [NBestList.from_texts(["a", "b"])] * 2, frozenset(["a", "b"])
+    ),
+    "hypotheses": lambda: NBestList.from_texts({"a", "b"}),
+    "texts": lambda: surprisal({"a b", "c"}, "unigram"),
+    "sentences": lambda: load("unigram").totals({"a b", "c"}),
+    "words": lambda: surprisal([{"a", "b"}], "unigram"),
+    "pairs": lambda: compare(set(PAIR), "unigram"),
+    "pairs of similarity": lambda: similarity(set(PAIR), "chrf"),
+    "options": lambda: complete(["the ____ barks"], {"dog", "zygote"}, "unigram"),
+    "samples": lambda: mbr([{"a b", "c"}], "chrf"),
+    "trees": lambda: parse({"a b"}, "english"),
+    "substitutes": lambda: substitutes({"the old house"}, positions=1),
+    "examples": lambda: SentenceClassifier("unigram").fit({"a b", "c"}, [1, 0]),
+}
+
+
+@pytest.mark.parametrize("call", UNORDERED.values(), ids=UNORDERED)
+def test_a_set_has_no_order_in_which_its_values_belong_to_others(call):
+    with pytest.raises(TypeError, match="wanted values in their order, found a set, which has none: "):
+        call()

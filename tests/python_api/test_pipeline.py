@@ -250,6 +250,11 @@ def test_scikit_learn_clones_it(fitted, lists, references):
     with pytest.raises(ConfigError, match="not fitted"):
         clone.weights_  # noqa: B018
     assert dict(clone.fit(lists, references).weights_.dense) == dict(fitted.weights_.dense)
+    for refused in ({"seed": "x"}, {"seed": 7, "tunner": 1}, {"seed": 7, "tuner": "mirra"}):  # and nothing is changed
+        with pytest.raises((ConfigError, PluginError)):
+            clone.set_params(**refused)
+        assert clone.get_params() == fitted.get_params()
+        assert dict(clone.weights_.dense) == dict(fitted.weights_.dense)
     clone.set_params(seed=7)
     assert clone.seed == 7
     with pytest.raises(ConfigError, match="not fitted"):

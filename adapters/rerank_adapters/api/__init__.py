@@ -76,7 +76,7 @@ def read_nbest(
     if hasattr(data, "collect") and not isinstance(data, Iterable):
         raise TypeError(f"wanted files, a data frame or records, found {type(data).__name__}: collect() makes a frame")
     if isinstance(data, Mapping):
-        columns_of = {str(name): plain(values) for name, values in data.items()}
+        columns_of = {name: plain(values) for name, values in data.items()}
         if any(isinstance(values, str) or not isinstance(values, Iterable) for values in columns_of.values()):
             raise TypeError("wanted files, a data frame or records, found one mapping: give records as a list of them")
         return lists_of_columns({name: list(values) for name, values in columns_of.items()}, roles)

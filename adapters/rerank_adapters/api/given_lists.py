@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
+
+import numpy as np
 
 from rerank_adapters.formats.frames import is_frame
 from rerank_plugins import ConfigError, FormatError, NBestList
@@ -13,12 +16,16 @@ from rerank_plugins.core.sentences import check_lists
 
 
 def numbered(nbests: Iterable[NBestList]) -> Iterator[NBestList]:
-    """The lists, of which those without an id get the number of their place. Raises TypeError for other things."""
+    """The lists, of which those without an id get the number of their place.
+
+    Raises TypeError for other things, FormatError for an empty list and for a number that is not finite.
+    """
     for place, nbest in enumerate(nbests):
         if not isinstance(nbest, NBestList):
             raise TypeError(f"wanted n-best lists, found {nbest!r:.60}: NBestList.from_texts and read_nbest make them")
         if not len(nbest):
             raise FormatError(f"segment {nbest.segment_id or place} has no hypotheses to choose from")
+        _check_finite(nbest, nbest.segment_id or str(place))
         yield nbest if nbest.segment_id else replace(nbest, segment_id=str(place))
 
 
@@ -40,3 +47,16 @@ def checked_lists(nbests: Iterable[NBestList]) -> list[NBestList]:
             raise ConfigError(f"two lists are those of segment {nbest.segment_id}: give each an id of its own")
         seen.add(nbest.segment_id)
     return lists
+
+
+def _check_finite(nbest: NBestList, segment: str) -> None:
+    """Raise FormatError for a feature or a total that is not finite, as readers of files do."""
+    if not np.isfinite(nbest.values).all():
+        row, column = np.argwhere(~np.isfinite(nbest.values))[0]
+        where = f"segment {segment}, hypothesis {row}: {nbest.feature_names[column]}"
+        raise FormatError(f"{where} is {nbest.values[row, column]:g}, wanted a finite number")
+    totals = (hypothesis.score for hypothesis in nbest)
+    if wild := [(row, score) for row, score in enumerate(totals) if score is not None and not isfinite(score)]:
+        row, score = wild[0]
+        where = f"segment {segment}, hypothesis {row}: the score"
+        raise FormatError(f"{where} is {score:g}, wanted a finite number, or None in each hypothesis")

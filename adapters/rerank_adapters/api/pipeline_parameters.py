@@ -100,17 +100,18 @@ class PipelineParameters:
         return {name: getattr(self, name) for name in PARAMETERS}
 
     def set_params(self, **parameters: Any) -> Self:
-        """Change parameters of the constructor; the pipeline is then not fitted. Raises ConfigError for unknown ones.
+        """Change parameters of the constructor; the pipeline is then not fitted.
+
+        Raises what the constructor raises, and ConfigError for unknown names; nothing is changed then.
 
         >>> PipelineParameters("length").set_params(tuner="pro").tuner
         'pro'
         """
-        for name, value in parameters.items():
+        for name in parameters:
             if name not in PARAMETERS:
                 raise ConfigError(f"a pipeline has no parameter {name!r}{suggestion(name, PARAMETERS)}")
-            setattr(self, name, value)
-        self._weights = self._learnt = None
-        self._build()
+        changed = type(self)(**(self.get_params() | parameters))  # checks all of them before any is changed
+        self.__dict__.update(changed.__dict__)
         return self
 
     def __sklearn_tags__(self) -> Any:

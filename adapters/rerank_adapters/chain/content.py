@@ -116,6 +116,8 @@ def measured_mismatch(
     targets = [text for several in references for text in several][:SAMPLE]
     firsts = [list(map(first_alternative, some)) for some in (texts[:SAMPLE], targets)]
     hypotheses, wanted = through(measure.text, firsts)
+    if measure.ignores_case:
+        hypotheses, wanted = ([text.lower() for text in some] for some in (hypotheses, wanted))
     if not (steps := steps_between(hypotheses, wanted, job.config.language or language_of(wanted))):
         return None
     style, reference_style = style_of(hypotheses, wanted), style_of(wanted, hypotheses)

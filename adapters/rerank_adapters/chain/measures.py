@@ -19,6 +19,11 @@ class Measure:
     metric: Metric
     text: TextPipeline
 
+    @property
+    def ignores_case(self) -> bool:
+        """Whether the metric takes words that differ in case alone for the same word, as its signature says."""
+        return "case:lc" in self.metric.signature().split("|")
+
     def seen(self, groups: Sequence[Sequence[str]]) -> list[list[str]]:
         """The texts of each segment as the metric sees them. Raises ConfigError as `check` and `through` do."""
         self.check(groups)

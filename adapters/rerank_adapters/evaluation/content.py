@@ -60,6 +60,8 @@ def doubts(
     left, right = (whole_words([texts[place] for place in places]) for texts in (hypotheses, references))
     shared = SharedWords.of(left, right)
     own_sources = [sources[place] for place in places] if sources is not None else []
+    if len(right) >= FEWEST and not any(text.split() for text in right):
+        return [Doubt("all references are empty")]
     if copies := _copies(right, own_sources):
         return [copies]
     if of_two_languages := _two_languages(shared, left, own_sources):

@@ -7,12 +7,13 @@ the segments in that of their first rows. Every numeric column without a role of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
 from numbers import Real
 from typing import Any
 
+from rerank_adapters.formats.record_keys import OUTPUT_KEYS
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
 from rerank_plugins.core.registry import suggestion
 
@@ -29,8 +30,12 @@ class Roles:
     score: str | None = None
     source: str | None = None
 
-    def named(self, columns: Iterable[str]) -> dict[str, str]:
-        """By role, the column that has it. Raises ConfigError for one that is missing."""
+    def named(self, columns: Iterable[str], texts: Container[str] = ()) -> dict[str, str]:
+        """By role, the column that has it; `texts` are those columns that hold texts.
+
+        Raises ConfigError for one that is missing, and where no column is named for the hypotheses and two may have
+        them: beside `pred_text`, `text` is a transcript.
+        """
         known, found = list(columns), {}
         for role, usual in (("id", ("id", "segment_id")), ("text", ("text",)), ("score", ("score",)), ("source", ())):
             own = getattr(self, role)
@@ -41,6 +46,9 @@ class Roles:
             elif own is not None or role in ("id", "text"):
                 wanted = f"no column {names[0]!r} for the {role} of each hypothesis"
                 raise ConfigError(f"{wanted}{suggestion(names[0], known)}; name it by `{role}=`")
+        rival = next((name for name in OUTPUT_KEYS if self.text is None and name in known and name in texts), None)
+        if rival is not None:
+            raise ConfigError(f"{found['text']!r} and {rival!r} may both be the hypotheses: name the column by `text=`")
         return found
 
 
@@ -50,7 +58,10 @@ def is_frame(data: object) -> bool:
 
 
 def lists_of_frame(data: Any, roles: Roles = Roles()) -> list[NBestList]:
-    """The lists of a frame. Raises ConfigError without narwhals and for missing columns, FormatError for wrong rows."""
+    """The lists of a frame.
+
+    Raises ConfigError without narwhals and for missing columns and wrong names, FormatError for wrong rows.
+    """
     try:
         import narwhals
     except ImportError:
@@ -58,9 +69,22 @@ def lists_of_frame(data: Any, roles: Roles = Roles()) -> list[NBestList]:
         raise ConfigError(f"{wanted}; records, as a list of dictionaries, need nothing") from None
     try:
         frame = narwhals.from_native(data, eager_only=True)
+        names = list(frame.columns)
     except TypeError:
         raise TypeError(f"wanted a frame of pandas, polars or Arrow in memory, found {type(data).__name__}") from None
-    return lists_of_columns({str(name): frame[name].to_list() for name in frame.columns}, roles)
+    except ValueError:  # pandas and Arrow allow a name twice, which narwhals does not
+        names = [*map(str, data.columns if hasattr(data, "iloc") else data.column_names)]
+    _check_names(names)
+    return lists_of_columns({name: frame[name].to_list() for name in names}, roles)
+
+
+def _check_names(names: Sequence[object]) -> None:
+    """Raise ConfigError for a name of a column that is no text, as those of an array, or that another column has."""
+    for place, name in enumerate(names):
+        if not isinstance(name, str):
+            raise ConfigError(f"column {place} is called {name!r:.60}, wanted a text as its name")
+        if name in names[:place]:
+            raise ConfigError(f"two columns are called {name!r}")
 
 
 def lists_of_records(records: Iterable[Mapping[str, Any]], roles: Roles = Roles()) -> list[NBestList]:
@@ -75,17 +99,19 @@ def lists_of_records(records: Iterable[Mapping[str, Any]], roles: Roles = Roles(
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise TypeError(f"row {number}: wanted a mapping of columns, found {row!r:.60}")
-    names = dict.fromkeys(str(name) for row in rows for name in row)
+    names = dict.fromkeys(name for row in rows for name in row)
     return lists_of_columns({name: [row.get(name) for row in rows] for name in names}, roles)
 
 
 def lists_of_columns(columns: Columns, roles: Roles) -> list[NBestList]:
     """The lists of columns of equal length.
 
-    Raises ConfigError for missing columns; FormatError, with the row (from 0), for a missing id, a text that is none, a
-    feature without a finite number, totals that only some hypotheses have, and two sources of one segment.
+    Raises ConfigError for missing columns, for names that are no texts, and for two columns that may have the
+    hypotheses; FormatError, with the row (from 0), for a missing id, a text that is none, a feature without a finite
+    number, totals that only some hypotheses have, and two sources of one segment.
     """
-    named = roles.named(columns)
+    _check_names(list(columns))
+    named = roles.named(columns, {name for name, values in columns.items() if any(isinstance(v, str) for v in values)})
     taken = set(named.values())
     features = {name: values for name, values in columns.items() if name not in taken and _is_numeric(values)}
     ids = [_id(value, row) for row, value in enumerate(columns[named["id"]])]

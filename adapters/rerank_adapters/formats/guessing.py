@@ -188,6 +188,8 @@ def _by_lines(head: Sequence[str], filled: Sequence[str]) -> Guess | str | None:
     """A guess by the form of the lines; a text is an error message."""
     if any(BAR in line for line in filled) and not any(FAIRSEQ.fullmatch(line) for line in filled):
         if all(re.fullmatch(rf"{NUMBER} \|\|\| .*", line) and line.count(BAR) == 1 for line in filled):
+            if any(re.match(r"\d+ ", one) and one.split()[0] == other.split()[0] for one, other in pairwise(filled)):
+                return "reads as id ||| text; wanted a third column, which may be empty: id ||| text |||"
             return "reads as score ||| text; name the number of lines of each segment, --format plain,n=N,prefix=true"
         return _dialect([line.split(BAR) for line in filled if BAR in line])
     if any(re.match(r"sentence1:", line) for line in filled) or filled[0].startswith(("STAT: ", "### ")):

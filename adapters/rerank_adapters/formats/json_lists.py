@@ -235,27 +235,42 @@ def are_objects(value: Any) -> TypeGuard[list[dict[str, Any]]]:
 def number_of(item: Mapping[str, Any], key: str) -> float | None:
     """The number under a key, also where it is written as a text; None where there is none.
 
-    Raises FormatMismatch for one that is too large for a score.
+    Raises FormatMismatch for one that is not finite, and for one that is too large for a score.
     """
-    number = item.get(key)
-    if isinstance(number, str):
+    number = _parsed(item.get(key))
+    return None if number is None else _checked(number, key or "a number")
+
+
+def _parsed(value: Any) -> float | None:
+    """A number, also where it is written as a text; None for any other value."""
+    if isinstance(value, str):
         try:
-            number = float(number)
+            return float(value)
         except ValueError:
             return None
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        return None
-    if abs(number) > LARGEST and number not in (inf, -inf):
-        raise FormatMismatch(f"{key or 'a number'} {wild(max(-1e308, min(1e308, number)))}")
-    return float(number) if abs(number) <= LARGEST else None
+    return None if isinstance(value, bool) or not isinstance(value, int | float) else value
+
+
+def _checked(number: float, name: str) -> float:
+    if not _is_finite(number):
+        raise FormatMismatch(f"{name} is {number}, expected a finite number")
+    if abs(number) > LARGEST:
+        raise FormatMismatch(f"{name} {wild(max(-1e308, min(1e308, number)))}")
+    return float(number)
+
+
+def _is_finite(number: float) -> bool:
+    """Whether a number is neither nan nor infinite; `isfinite` would fail for a whole number of 400 digits."""
+    return number == number and number not in (inf, -inf)
 
 
 def numbers_of(values: Any, wanted: int, message: str) -> list[float]:
     """The `wanted` numbers of an array. Raises FormatMismatch, with the message, for anything else."""
-    numbers = [number_of({"": value}, "") for value in values] if isinstance(values, list) else []
-    if len(numbers) != wanted or None in numbers:
+    numbers = [_parsed(value) for value in values] if isinstance(values, list) else []
+    finite = [number for number in numbers if number is not None and _is_finite(number)]
+    if len(numbers) != wanted or len(finite) != wanted:
         raise FormatMismatch(message)
-    return [number for number in numbers if number is not None]
+    return [_checked(number, "a number") for number in finite]
 
 
 def complete(columns: Mapping[str, Sequence[float | None]]) -> dict[str, list[float]]:

@@ -121,11 +121,11 @@ def pair_lists(
 
 
 def _may_count_from_1(references: References, pairing: Pairing) -> str:
-    """The end of a finding about lists that lack the first line, though they may have ids from 1."""
-    ids = [*map(int, pairing.shared)] if references.form_for(pairing.shared) == "lines" else [0]
+    """The end of a finding about lists or outputs that lack the first line, though they may have ids from 1."""
+    ids = [*map(int, pairing.shared)] if references.form_for(pairing.shared) == "lines" else []
     return (
         ""
-        if min(ids) != 1
+        if min(ids, default=0) != 1
         else "; if the ids count from 1, say `--reference-form lines-from-1` (in a config, `reference_form`)"
     )
 
@@ -164,14 +164,16 @@ def pair_all(
         if pairing.surplus and not pairing.shared and systems[name].texts:
             raise systems[name].lacks(pairing.missing, ids)
         if pairing.surplus and unpaired != "leave-out":
-            surplus = some_of(pairing.surplus)
-            raise FormatError(f"no reference for the output of segment id {surplus}{LEAVE_OUT}", path=path)
+            advice = _may_count_from_1(references, pairing) or LEAVE_OUT
+            raise FormatError(
+                f"no reference for the output of segment id {some_of(pairing.surplus)}{advice}", path=path
+            )
         if pairing.missing:
             of_all = f"{len(pairing.missing)} of {counted(len(ids), 'segment')} ({some_of(pairing.missing)})"
             if unpaired == "error" or not pairing.shared:
                 raise FormatError(f"no output for {of_all}", path=path)
             what = "left out" if unpaired == "leave-out" else "counted as empty"
-            findings.append(f"{path}: no output for {of_all}: {what}")
+            findings.append(f"{path}: no output for {of_all}: {what}{_may_count_from_1(references, pairing)}")
             left_out.update(pairing.missing if unpaired == "leave-out" else ())
     kept = [place for place, id_ in enumerate(ids) if id_ not in left_out]
     if not kept:

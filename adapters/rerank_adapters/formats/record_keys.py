@@ -9,12 +9,13 @@ Sockeye's `sentence_id` is none of them: it counts the sentences from 1, as othe
 A file is read as what it is given as. A source is under one of `SOURCE_KEYS`, a reference under one of
 `REFERENCE_KEYS`, the output of a system under one of `OUTPUT_KEYS`; `TEXT_KEYS` hold whichever the file was given as,
 where it has no key of that role. NeMo's manifests with `text` and `pred_text` are thus references by the first key and
-outputs by the second.
+outputs by the second. A file in which any record has a key of the role is read by such keys alone: in a manifest with
+`pred_text`, a record without one has no output, and its transcript is not one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from rerank_adapters.formats.line_lists import stem
@@ -97,16 +98,17 @@ class JsonKeys(NamedTuple):
             raise KeysError(f"no id under {self.id_key!r}, which id_key names{_keys(record)}")
         return id_
 
-    def text_of(self, record: Mapping[str, Any], role: Role) -> str:
+    def text_of(self, record: Mapping[str, Any], role: Role, own: Sequence[str] = ()) -> str:
         """The reference or the output that a record holds.
 
-        Raises KeysError where there is none, and where several keys hold different texts.
+        `own` are the keys of the role that the records of the file have (`own_keys`); with any, `TEXT_KEYS` do not
+        count. Raises KeysError where there is none, and where several keys hold different texts.
         """
         if self.key:
             if not isinstance(record.get(self.key), str):
                 raise KeysError(f"no text under {self.key!r}, which key names{_keys(record)}")
             return str(record[self.key])
-        for keys in (OF_ROLE[role], TEXT_KEYS):
+        for keys in (OF_ROLE[role], () if own else TEXT_KEYS):
             texts = {key: record[key] for key in keys if isinstance(record.get(key), str)}
             if len(set(texts.values())) > 1:
                 some = " and ".join(f"{key!r}" for key in texts)
@@ -114,8 +116,21 @@ class JsonKeys(NamedTuple):
                 raise KeysError(f"{some} hold different texts; {named}")
             if texts:
                 return str(next(iter(texts.values())))
+        if own:
+            under = " or ".join(map(repr, own))
+            raise KeysError(f"no {role}: wanted a text under {under}, as other records have it{_keys(record)}")
         wanted = ", ".join((*OF_ROLE[role], *TEXT_KEYS))
         raise KeysError(f"no {role}: expected one of {wanted}{_keys(record)}")
+
+
+def own_keys(records: Iterable[Mapping[str, Any]], role: Role) -> list[str]:
+    """The keys of a role under which any of the records has a text or null."""
+    found = {key for record in records for key in OF_ROLE[role] if key in record and _is_text_or_null(record[key])}
+    return [key for key in OF_ROLE[role] if key in found]
+
+
+def _is_text_or_null(value: Any) -> bool:
+    return value is None or isinstance(value, str)
 
 
 def _id(value: Any) -> str:

@@ -10,7 +10,7 @@
 JSON has an object a line, or one document with an array of them. `record_keys.py` has the keys of ids and texts, which
 are the names of columns as well. A record without an id belongs to the segment whose id is its place in the file, from
 0, as in n-best lists. A file is a table if its first line names columns, a text of the role among them, and no id comes
-twice, as it does in n-best lists.
+twice, as it does in n-best lists. Lists with a column of references are references too, the same in all rows of an id.
 """
 
 from __future__ import annotations
@@ -21,7 +21,16 @@ from typing import Any
 
 from rerank_adapters.formats.json_lists import json_records
 from rerank_adapters.formats.named_columns import delimited_rows, separator_of
-from rerank_adapters.formats.record_keys import ID_KEYS, OF_ROLE, TEXT_KEYS, JsonKeys, KeysError, Role, form_option
+from rerank_adapters.formats.record_keys import (
+    ID_KEYS,
+    OF_ROLE,
+    TEXT_KEYS,
+    JsonKeys,
+    KeysError,
+    Role,
+    form_option,
+    own_keys,
+)
 from rerank_plugins import FormatError
 from rerank_plugins.core.json_and_toml import read_json
 
@@ -32,33 +41,47 @@ NAME = re.compile(r"[\w.-]+")
 def record_texts(lines: Sequence[str], path: str, role: Role = "reference", keys: JsonKeys = USUAL) -> dict[str, str]:
     """The texts of that role by the ids of their segments, in the order of the file; white space is single.
 
-    Raises FormatError for a record without such a text, and for an id that occurs twice.
+    Raises FormatError for a record without such a text, and for an id that occurs twice, unless the rows of a list with
+    a hypothesis in each repeat its source or its reference.
     """
     texts: dict[str, str] = {}
-    records = _rows(lines, path) if _columns(lines[0]) else _objects(lines, path)
+    records = list(_rows(lines, path) if _columns(lines[0]) else _objects(lines, path))
+    own = own_keys((record for record, _ in records), role)
+    beside_hypotheses = role != "output" and bool(own)  # in rows of lists, which repeat the text of their segment
     for place, (record, line) in enumerate(records):
         try:
-            text = keys.text_of(record, role)
+            text = keys.text_of(record, role, own)
             id_ = keys.checked_id(keys.id_of(record), record) or str(place)
         except KeysError as error:
             raise FormatError(str(error), path=path, line=line) from None
-        if id_ in texts:
-            raise FormatError(f"the id {id_!r} occurs twice", path=path, line=line)
-        texts[id_] = " ".join(text.split())
+        text = " ".join(text.split())
+        if id_ in texts and not (beside_hypotheses and text == texts[id_]):
+            other = f", with another {role}" if beside_hypotheses else ""
+            raise FormatError(f"the id {id_!r} occurs twice{other}", path=path, line=line)
+        texts[id_] = text
     return texts
 
 
-def one_sided(segments: Collection[str], texts: Collection[str], role: Role) -> str:
-    """What is wrong if only the texts or only the segments have ids that are no numbers; "" if both or none have."""
+def one_sided(segments: Collection[str], texts: Collection[str], role: Role, id_key: bool = True) -> str:
+    """What is wrong if only the texts or only the segments have ids that are no numbers; "" if both or none have.
+
+    `id_key` says whether the file is in JSON, where this option matches the records by their places.
+    """
     numbered = [all(id_.isdigit() for id_ in ids) for ids in (segments, texts)]
     if numbered == [True, False]:
         id_ = next(id_ for id_ in texts if not id_.isdigit())
         option = form_option(role)
         by_place = f"where both are in the same order, {option} json,id_key=none matches records by their places"
+        if not id_key:
+            by_place = (
+                f"wanted segments with these ids, as in `{id_} word word …` (kaldi), or numbers as ids of the file"
+            )
         return f"the file has ids, such as {id_!r}, and the segments have numbers; {by_place}"
     if numbered == [False, True]:
         id_ = next(id_ for id_ in segments if not id_.isdigit())
-        by_place = "where both are in the same order, the option id_key=none of the lists' format numbers them"
+        by_place = (
+            "where both are in the same order, the option id_key=none of the lists' format, if it is JSON, numbers them"
+        )
         return f"the segments have ids, such as {id_!r}, and the file has none; {by_place}"
     return ""
 
@@ -78,10 +101,16 @@ def shows_objects(lines: Iterable[str]) -> bool:
     return isinstance(record[0] if isinstance(record, list) and record else record, dict)
 
 
-def shows_table(lines: Sequence[str], role: Role) -> bool:
-    """Whether the first line names the columns of a table that has a text of that role for each id."""
+def shows_table(lines: Sequence[str], role: Role, *, own: bool = False, repeated: bool = False) -> bool:
+    """Whether the first line names the columns of a table that has a text of that role for each id.
+
+    `own` wants a column that holds nothing else than texts of the role. With `repeated`, such a column of sources or
+    references may be that of a table of hypotheses, which has an id several times.
+    """
     names = _columns(lines[0]) if lines else []
-    if not any(name in (*OF_ROLE[role], *TEXT_KEYS) for name in names):
+    if repeated and role != "output" and any(name in OF_ROLE[role] for name in names):
+        return True
+    if not any(name in (*OF_ROLE[role], *(() if own else TEXT_KEYS)) for name in names):
         return False
     named = next((name for name in ID_KEYS if name in names), None)
     ids = [row[named] for row, _ in _rows(lines, "")] if named else []

@@ -106,6 +106,7 @@ class References:
 
     Files whose form names each segment have `texts`, by id, and `lines` without ids. Files with times (STM, CTM) are
     `timed` instead, and have no `lines`. `places` are the documents and numbers of lines that were read from markup.
+    `id_key` says whether the option of that name, of records in JSON, can match the texts by their places.
     """
 
     lines: tuple[tuple[str, ...], ...]
@@ -115,11 +116,12 @@ class References:
     role: Role = "reference"
     timed: tuple[TimedTranscripts, ...] = ()
     places: tuple[Place, ...] = ()
+    id_key: bool = True
 
     @classmethod
-    def outputs(cls, form: ReferenceForm, name: str, texts: Mapping[str, str]) -> References:
+    def outputs(cls, form: ReferenceForm, name: str, texts: Mapping[str, str], id_key: bool = True) -> References:
         """The outputs of a system by id."""
-        return cls(tuple((text,) for text in texts.values()), (name,), form, (texts,), "output")
+        return cls(tuple((text,) for text in texts.values()), (name,), form, (texts,), "output", id_key=id_key)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -194,7 +196,7 @@ class References:
         form, more = self.form_for(ids), f" ({len(surplus)} ids have none: {some_of(surplus)})" * (len(surplus) > 1)
         if form not in NUMBERED or self.texts:
             known = self.ids_beside(ids)
-            if self.texts and (error := one_sided(ids, known, self.role)):
+            if self.texts and (error := one_sided(ids, known, self.role, self.id_key)):
                 return FormatError(error, path=self.names[file])
             shown = self.form if self.texts else form
             there = f"among the {len(known)} ids ({', '.join(known[:2])}, …) that the file has in {shown!r} form"
@@ -341,7 +343,7 @@ def references_of(
         columns, names, places = without_markup(files, names, role, form == "sgm")
         form = "lines" if places and form not in NUMBERED else form
     shown = shown_form(names[0], columns[0]) if form == "auto" else form
-    if shown is None and shows_table(columns[0], role):
+    if shown is None and shows_table(columns[0], role, repeated=True):
         shown = "json"
     texts: tuple[Mapping[str, str], ...] = ()
     if shown in TIMED:

@@ -6,7 +6,9 @@ r"""N-best lists as the rows of a table: CSV or TSV with a line of names, JSON l
 
 A row is a hypothesis. Columns have the names `id` (or `segment_id`), `text`, `score` and `source`, or those that the
 options say; score and source may be absent. Every other column with a number in the first row is a feature (higher is
-better), unless the option `features` names some; other columns are not read. A run of rows with the same id is a list,
+better), unless the option `features` names some; other columns are not read. A column without a value in the first row
+and with a number in a later one is an error, and so is a column such as `pred_text` beside `text`, which may then be
+the transcript: an option names the one that is meant. A run of rows with the same id is a list,
 best first. The line of names shows what separates the columns: a tab, a comma or a semicolon. Values in quotation marks
 may hold these, and line ends, which are read as spaces. Rows of Parquet and Arrow are read as JSON lines (columnar.py).
 
@@ -17,7 +19,7 @@ were read as JSON keep their other keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ClassVar
@@ -33,6 +35,8 @@ from rerank_plugins.core.json_and_toml import json_line, read_json
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import finite_value
+
+MISSING = ("", "NA", "N/A", "NULL", "null", "None", "<NA>")  # as programs write a cell without a value
 
 
 @dataclass(frozen=True)
@@ -51,12 +55,16 @@ class RowsFormat(LineFormat):
         """Yield one list per run of rows with the same id. Raises FormatError with the path and the line."""
         roles: dict[str, str] = {}
         names: tuple[str, ...] = ()
+        filled: set[str] = set()  # columns with a value in the first row
         current, source, start = "", None, 0
         hypotheses: list[Hypothesis] = []
         for row in _rows(lines, path):
             if not roles:
                 roles = self._roles(row, path)
                 names = self._feature_names(row, roles, path)
+                filled = {*roles.values()} | {name for name, value in row.columns.items() if not _is_missing(value)}
+            if not self.features:
+                _check_empty(row, filled, path)
             id_ = _text(row, roles["id"], path)
             if not id_:
                 raise FormatError(f"the {roles['id']} is missing", path=path, line=row.line)
@@ -101,11 +109,12 @@ class RowsFormat(LineFormat):
             yield json_line(row | dict(hypothesis.sparse)) + "\n"
 
     def _roles(self, row: Row, path: str) -> dict[str, str]:
-        """By role, the column of the table that has it. Raises FormatError for one that the table lacks."""
+        """By role, the column of the table that has it. Raises FormatError for one that is missing, or not certain."""
         usual = "source" if "source" in row.columns else None
         try:
             own = Roles(self.id or None, self.text or None, self.score or None, self.source or usual)
-            return own.named(row.columns)
+            texts = {name for name, value in row.columns.items() if isinstance(value, str) and not _is_number(value)}
+            return own.named(row.columns, texts)
         except ConfigError as error:
             raise FormatError(str(error), path=path, line=row.line) from None
 
@@ -171,6 +180,19 @@ def _is_number(value: object) -> bool:
             return False
         return True
     return isinstance(value, int | float)
+
+
+def _check_empty(row: Row, filled: Collection[str], path: str) -> None:
+    """Raise FormatError for a number in a column that had no value in the first row, and is no feature therefore."""
+    for name, value in row.columns.items():
+        if name not in filled and _is_number(value):
+            fault = f"{name} is {value!r:.60}, but the first row has no number there"
+            wanted = "wanted one in each row, or the features named by the option features=['NAME', …]"
+            raise FormatError(f"{fault}; {wanted}", path=path, line=row.line)
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or value in MISSING
 
 
 def _record(raw: str) -> dict[str, Any]:

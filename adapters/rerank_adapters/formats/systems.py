@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rerank_adapters.formats.guessing import Guess, format_of, guess_folder, unmistakable
+from rerank_adapters.formats.json_lists import JsonFormat
 from rerank_adapters.formats.reading import stream_file
-from rerank_adapters.formats.record_texts import record_texts, shows_records
+from rerank_adapters.formats.record_texts import record_texts, shows_records, shows_table
 from rerank_adapters.formats.references import ReferenceForm, References, named_form, read_lines, references_of
 from rerank_plugins import FormatError, NBestList
 from rerank_plugins.kit.files.text import STANDARD, display_name
@@ -27,21 +28,27 @@ BOTH = {  # forms of files that hold outputs and references
 def read_outputs(path: str | Path, form: ReferenceForm = "auto") -> References:
     """The outputs in a file or in a folder of lists.
 
-    Raises FormatError for a file without outputs, and ConfigError for another form.
+    Raises FormatError for a file without outputs, and for the key of an id where lists are not in JSON; ConfigError for
+    another form.
     """
     named, keys = named_form(form)
     name = display_name(path)
     if str(path) != STANDARD and Path(path).is_dir():
-        return _first_hypotheses(stream_file(path, format_of(guess_folder(str(path)))), name, "lists")
+        return _first_hypotheses(stream_file(path, format_of(guess_folder(str(path)))), name, "lists", id_key=False)
     lines = read_lines(path)
     if named not in ("auto", "json", *BOTH):
         return references_of([lines], [name], form, "output")
     shown = BOTH[named] if named in BOTH else unmistakable(lines, name)
+    if shown is not None and shown.name == "rows" and shows_table(lines, "output", own=True):
+        shown = None  # a row for each segment, with a column such as `pred_text` for its output
     records = named == "json" or (named == "auto" and shows_records(lines, "output"))
     if shown is not None and not keys.key:
+        has_id_key = isinstance(format_of(shown), JsonFormat)
+        if keys.id_key and not has_id_key:
+            raise FormatError(f"reads as {shown.title}, and id_key is an option of records in JSON", path=name)
         try:
             lists = format_of(shown, keys.id_key).read((f"{line}\n" for line in lines), name)
-            return _first_hypotheses(lists, name, shown.name)
+            return _first_hypotheses(lists, name, shown.name, has_id_key)
         except FormatError:  # a record with a text, such as `generated_text`, may only look like a list
             if not records or not _has_outputs(lines):
                 raise
@@ -58,7 +65,7 @@ def _has_outputs(lines: Sequence[str]) -> bool:
         return False
 
 
-def _first_hypotheses(lists: Iterable[NBestList], name: str, form: str) -> References:
+def _first_hypotheses(lists: Iterable[NBestList], name: str, form: str, id_key: bool) -> References:
     """The first hypothesis of each list. Raises FormatError for a segment with two lists."""
     texts: dict[str, str] = {}
     for nbest in lists:
@@ -66,4 +73,4 @@ def _first_hypotheses(lists: Iterable[NBestList], name: str, form: str) -> Refer
             message = f"segment {nbest.segment_id} has two lists, expected the outputs of a system"
             raise FormatError(message, path=name, line=nbest.line or None)
         texts[nbest.segment_id] = nbest[0].text
-    return References.outputs(form, name, texts)
+    return References.outputs(form, name, texts, id_key)

@@ -48,19 +48,26 @@ def steps_between(texts: Sequence[str], others: Sequence[str], language: str | N
     >>> steps_between(["he is here"] * 9, ["He is here."] * 9)
     ('lowercase', 'no-punctuation')
     """
+    if not all(any(text.split() for text in side) for side in (texts, others)):
+        return ()  # texts without words have no style
     undo = tuple(step for step in UNDO.values() if step in {*undoing(texts), *undoing(others)})
     if undo and undoing(texts) == undoing(others):
         undo = ()
     left, right = (TextPipeline(undo).apply(side) for side in (texts, others))
     style, other = style_of(left, right), style_of(right, left)
     steps = undo
-    if style & CASES != other & CASES:
+    if style & CASES != other & CASES and _has_case(left) and _has_case(right):
         steps = (*steps, "lowercase")
     if UNPUNCTUATED in style | other:
         steps = (*steps, "no-punctuation")
     elif style & TOKENISATIONS and other & TOKENISATIONS and style & TOKENISATIONS != other & TOKENISATIONS:
         steps = (*steps, f"tokenize:{language or 'en'}")
     return steps
+
+
+def _has_case(texts: Sequence[str]) -> bool:
+    """Whether a letter of the texts is of one case; Chinese and Arabic ones, and those of empty texts, are not."""
+    return any(text.lower() != text.upper() for text in texts)
 
 
 def steps_towards(texts: Sequence[str], others: Sequence[str], language: str | None = None) -> tuple[str, ...]:
@@ -73,7 +80,7 @@ def steps_towards(texts: Sequence[str], others: Sequence[str], language: str | N
     whole = TextPipeline(steps).apply(texts)
     style, other = style_of(whole, others), style_of(others, whole)
     for case, step in (("lower-case", "lowercase"), ("upper-case", "uppercase")):
-        if case in other - style:
+        if case in other - style and _has_case(whole):
             steps = (*steps, step)
     if UNPUNCTUATED in other:
         return (*steps, "no-punctuation")

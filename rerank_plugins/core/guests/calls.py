@@ -1,7 +1,8 @@
 """Wraps the methods of a guest: its errors become one line that names it, and what it returns is checked.
 
 The interfaces do this when a class is defined, so that it holds in worker processes and for users of the Python API
-too. Errors that a plugin raises on purpose (RerankError) stay as they are.
+too. A change of the arguments is an error as well (arguments.py), except where a method is called for each word. Errors
+that a plugin raises on purpose (RerankError) stay as they are.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 from rerank_plugins.core.errors import PluginError, RerankError
+from rerank_plugins.core.guests.arguments import state
 from rerank_plugins.core.guests.names import class_name, described, is_ours, shown
 from rerank_plugins.core.guests.stdout import Inside
 
@@ -113,6 +115,7 @@ def _calling(method: Callable[..., Any], contract: Contract) -> Callable[..., An
 
     @functools.wraps(method)
     def calling(self: Any, *given: Any, **named: Any) -> Any:
+        before = None if contract.often else state((*given, *named.values()))
         try:
             with inside:
                 value = method(self, *given, **named)
@@ -121,6 +124,11 @@ def _calling(method: Callable[..., Any], contract: Contract) -> Callable[..., An
         except (Exception, SystemExit) as error:
             call = Call(self, name, (*given, *named.values()))
             raise call.error(f"{name}{_place(method, call, contract)}: {said(error)}") from error
+        if before is not None and before != state((*given, *named.values())):
+            fault = (
+                "it changed in place what it was given; wanted a copy, as sorted(sentences) or values - mean makes it"
+            )
+            raise Call(self, name, given).error(f"{name}: {fault}")
         return check(Call(self, name, (*given, *named.values())), value) if check else value
 
     setattr(calling, MARK, True)

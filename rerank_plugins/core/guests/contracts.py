@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from rerank_plugins.core.guests import features, formats, language_models, metrics, parsers, trainers, tuners
+from rerank_plugins.core.guests.arguments import State, state
 from rerank_plugins.core.guests.calls import Contract, declare
 from rerank_plugins.core.interfaces import FeatureExtractor, Parser, SentenceFeature, SentenceModel
-from rerank_plugins.core.metrics_and_tuners import Metric, NBestFormat, Scorer, Tuner
+from rerank_plugins.core.metrics_and_tuners import Metric, NBestFormat, Scorer, Tuner, TuningData
 from rerank_plugins.core.trainer import Trainer
 
 UNCHECKED = Contract(None)
@@ -58,3 +59,8 @@ CONTRACTS: dict[type, dict[str, Contract]] = {
     Trainer: {"train": Contract(trainers.train)},
 }
 declare(CONTRACTS)
+
+
+@state.register
+def _tuning_data(data: TuningData) -> State:
+    return state((data.table, data.statistics, data.fixed, data.lower, data.upper, list(data.hypotheses)))

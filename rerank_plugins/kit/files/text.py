@@ -272,11 +272,11 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
 
     The suffix .gz, .xz, .bz2 or .zst chooses the compression; "\n" is written as it is. After an error or Ctrl-C
     nothing is left behind and an existing file stays as it was; what a killed process left of this file is removed. A
-    special file (a pipe, /dev/null) is written directly.
+    special file (a pipe, /dev/null, the /dev/fd/63 of a shell's `>(command)`) is written directly.
     Raises RerankError where the disk is full or the folder cannot be written to, and BrokenPipeError where the reader
     of stdout goes away.
     """
-    if str(path) == STANDARD:
+    if str(path) in (STANDARD, "/dev/stdout"):
         sys.stdout.flush()
         stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
         try:
@@ -295,8 +295,8 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
     try:
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "is a folder")
-        if target.exists() and not target.is_file():
-            with open(target, "w", encoding="utf-8", newline="") as direct:
+        if os.path.exists(path) and not os.path.isfile(path):  # of a pipe in /dev/fd, `target` is no name
+            with open(path, "w", encoding="utf-8", newline="") as direct:
                 yield direct
             return
         with unfinished(target) as temporary:
