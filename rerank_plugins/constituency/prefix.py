@@ -12,6 +12,7 @@ Z(c) is the mass of the finite strings of c. F is needed only for ROOT and for r
 from __future__ import annotations
 
 import math
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,16 @@ from rerank_plugins.kit.charts.closure import Chains, Closure, apply_chains, by_
 from rerank_plugins.kit.charts.inside import Chart, emit, sum_of_splits
 from rerank_plugins.kit.charts.rules import Rules, compile_rules
 from rerank_plugins.kit.kernels import kernel
+
+
+_laid_out: WeakKeyDictionary[Grammar, tuple[Rules, Chains, float]] = WeakKeyDictionary()
+
+
+def laid_out(grammar: Grammar) -> tuple[Rules, Chains, float]:
+    """The rules as the kernels read them, and `left_edges`: computed once for each grammar, for all of its charts."""
+    if grammar not in _laid_out:
+        _laid_out[grammar] = (compile_rules(grammar.rules), *left_edges(grammar))
+    return _laid_out[grammar]
 
 
 def left_edges(grammar: Grammar) -> tuple[Chains, float]:
@@ -70,8 +81,8 @@ class PrefixChart:
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
-        self.chart = Chart(compile_rules(grammar.rules))
-        self.edges, self.mass = left_edges(grammar)
+        rules, self.edges, self.mass = laid_out(grammar)
+        self.chart = Chart(rules)
         self._make_room(0)
 
     @property
