@@ -24,7 +24,6 @@ from rerank_plugins.kit.charts.inside import Chart, emit, sum_of_splits
 from rerank_plugins.kit.charts.rules import Rules, compile_rules
 from rerank_plugins.kit.kernels import kernel
 
-
 _laid_out: WeakKeyDictionary[Grammar, tuple[Rules, Chains, float]] = WeakKeyDictionary()
 
 
