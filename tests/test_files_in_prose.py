@@ -5,6 +5,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,13 +51,14 @@ def test_prose_is_found_wherever_it_stands():
 
 
 def named(name: str, room: Path) -> set[str]:
-    """The files and folders that a name may stand for; a part in capitals, such as FAMILY, stands for any name.
-
-    A name without a folder is that of a file of the same `room`, or else of any.
-    """
+    """The files and folders that a name may stand for; one without a folder is a file of the same `room`, or of any."""
     beside = (room / name).as_posix()
-    if "/" not in name and beside in FILES:
-        return {beside}
+    return {beside} if "/" not in name and beside in FILES else anywhere(name)
+
+
+@cache
+def anywhere(name: str) -> set[str]:
+    """Those in any folder; a part in capitals, such as FAMILY, stands for any name."""
     parts = (r"[^/]+" if part.isupper() else re.escape(part) for part in re.split("([/.])", name))
     wanted = re.compile(rf"(?:.*/)?{''.join(parts)}(?:{'|'.join(map(re.escape, ENDINGS))})")
     return {file for file in FILES if wanted.fullmatch(file)}

@@ -38,7 +38,7 @@ def load_plugins(builtin: Sequence[str] = (), files: Sequence[Path] = (), *, ins
     a file, which the user asked for, and for a built-in plugin, PluginError is raised. The error about a name that is
     taken names both owners.
     """
-    manager = pluggy.PluginManager(GROUP)
+    manager = _Manager(GROUP)
     manager.add_hookspecs(hookspecs)
     registry = Registry({kind: {} for kind in KINDS}, manager, tuple(builtin), tuple(files))
     for name in (*BUILTIN, *builtin):
@@ -53,6 +53,16 @@ def load_plugins(builtin: Sequence[str] = (), files: Sequence[Path] = (), *, ins
     for file in files:
         _add(registry, str(file), partial(import_file, file), set())
     return registry
+
+
+class _Manager(pluggy.PluginManager):
+    """Looks for the hooks of a module among its callables alone, as pluggy takes long over each attribute."""
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        """The options of a hook, or None for another attribute."""
+        if inspect.ismodule(plugin) and not callable(vars(plugin).get(name)):
+            return None
+        return super().parse_hookimpl_opts(plugin, name)
 
 
 def installed_plugins() -> EntryPoints:

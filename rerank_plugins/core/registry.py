@@ -115,8 +115,14 @@ class Entry:
         """The dataclass fields of the factory that a user may set."""
         if not dataclasses.is_dataclass(self.factory):
             return []
-        types = typing.get_type_hints(self.factory, include_extras=True)
+        types = _types_of(self.factory)
         return [_option(f, types[f.name]) for f in dataclasses.fields(self.factory) if f.init]
+
+
+@lru_cache(maxsize=512)
+def _types_of(factory: Callable[..., Any]) -> dict[str, Any]:
+    """The types of the fields of a class, which are looked up in its module once."""
+    return typing.get_type_hints(factory, include_extras=True)
 
 
 def _option(f: dataclasses.Field[Any], type_: Any) -> Option:

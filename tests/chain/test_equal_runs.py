@@ -17,6 +17,9 @@ nbest = ["lists"]
 references = ["ref"]
 [[feature]]
 use = "length"
+[evaluation]
+bootstrap = 50
+randomisation = 50
 """
 
 

@@ -7,12 +7,13 @@ import re
 import resource
 import shutil
 import sqlite3
+import traceback
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rerank_plugins import FeatureTable
+from rerank_plugins import FeatureTable, RerankError
 from tests.command_line import done, in_process_of_its_own, one_line, refused, rerank, start
 
 GOOD = "0 ||| a b ||| LM0= -1 TM0= -1 -2 ||| -3\n0 ||| a ||| LM0= -2 TM0= -1 -2 ||| -4\n1 ||| c ||| LM0= -2 TM0= 0 -2 ||| -4\n"
@@ -427,10 +428,11 @@ def test_a_plugin_that_breaks_its_promise_is_named(place, fault, said):
 
 def test_debug_shows_the_traceback(place):
     (place / "wrong.py").write_text(PLUGIN.replace("{fault}", "{}['x']"))
-    ran = in_process_of_its_own("--debug", "--plugin", "wrong.py", "extract", "good", "-f", "wrong", "-o", "new")
-    assert ran.code == 1
-    assert 'wrong.py", line 13, in extract' in ran.err
-    assert "KeyError: 'x'" in ran.err
+    with pytest.raises(RerankError) as raised:  # Python prints all of it, and ends with exit code 1
+        rerank("--debug", "--plugin", "wrong.py", "extract", "good", "-f", "wrong", "-o", "new")
+    said = "".join(traceback.format_exception(raised.value))
+    assert 'wrong.py", line 13, in extract' in said
+    assert "KeyError: 'x'" in said
     assert not (place / "new").exists()
 
 

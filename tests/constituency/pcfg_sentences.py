@@ -1,6 +1,7 @@
 """Exact inference over whole sentences, as tests and experiments ask for it."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,9 +22,15 @@ def inside_all(grammar: Grammar, sentences: Sequence[Sentence]) -> FloatArray:
     return totals
 
 
+@lru_cache(maxsize=4)
+def prefixes_of(grammar: Grammar) -> PrefixChart:
+    """The chart of a grammar, whose left edges take longer than a sentence."""
+    return PrefixChart(grammar)
+
+
 def prefix_probabilities(grammar: Grammar, sentence: Sentence) -> FloatArray:
     """Return (n + 1) ln P(w_1 … w_j …) for j = 0 … n: the sentence begins with these words, and any others may follow."""
-    return PrefixChart(grammar).log_probabilities(grammar.lexicon.ids(sentence))[:-1]
+    return prefixes_of(grammar).log_probabilities(grammar.lexicon.ids(sentence))[:-1]
 
 
 def inside(grammar: Grammar, sentence: Sentence) -> float:

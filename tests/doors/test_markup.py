@@ -158,7 +158,7 @@ def test_init_reads_them(tmp_path, reference):
         for rank, text in ((1, out), (2, "x"))
     )
     (tmp_path / "tune.nbest").write_text("".join(lists), encoding="utf-8")
-    done("init", "tune.nbest", reference, "src.sgm")
+    done("init", "tune.nbest", reference, "src.sgm", "--language", "fi")  # of which no models are measured
     drafted = (tmp_path / "rerank.toml").read_text(encoding="utf-8")
     assert f'references = ["{reference}"]' in drafted
     assert 'source = "src.sgm"' in drafted

@@ -140,17 +140,18 @@ def test_numbers_with_large_gaps_are_names(place):
     assert list(OneBests.of({"100007": "b", "100001": "a"}, "lines").lines()) == ["a\n", "b\n"]
 
 
-def test_behind_a_pipe_the_order_is_checked_and_stream_keeps_it(place):
+def test_behind_a_pipe_the_order_is_checked_and_stream_keeps_it(place, monkeypatch):
     write_lists("lists", "moses", [0, 2, 1])
     apply = ("apply", "-", "-w", "w.toml")
     ran = in_process_of_its_own(*apply, stdin=Path("lists").read_bytes())
     assert ran.code == 2
     assert "segment 1 comes after segment 2" in ran.err
     assert "and the 1-bests are written as the lists come: --no-stream sorts them, --stream keeps the order" in ran.err
+    monkeypatch.setattr("rerank_plugins.kit.files.text.arrives", lambda path: str(path) == "-")  # as it was seen above
     write_lists("lists", "moses", SHUFFLED)
     lists = Path("lists").read_bytes()
-    assert in_process_of_its_own(*apply, "--no-stream", stdin=lists).out == Path("ref").read_text()
-    with_ids = in_process_of_its_own(*apply, stdin=lists).out.splitlines()  # the first number is none of a first line
+    assert done(*apply, "--no-stream", stdin=lists).out == Path("ref").read_text()
+    with_ids = done(*apply, stdin=lists).lines  # the first number is none of a first line
     assert with_ids == [f"{n} {TEXTS[n]}" for n in SHUFFLED]
     Path("with_ids").write_text("\n".join(with_ids) + "\n")
     for given in ((), ("--nbest", "lists")):
@@ -159,8 +160,8 @@ def test_behind_a_pipe_the_order_is_checked_and_stream_keeps_it(place):
     assert streamed.lines == [TEXTS[n] for n in SHUFFLED]
     assert "warning: the lines are in the order in which the lists came, not in that of ids" in streamed.err
     write_lists("lists", "moses", [0, 1, 2, 4, 5])
-    ran = in_process_of_its_own(*apply, stdin=Path("lists").read_bytes())
-    assert ran.out.splitlines() == [*TEXTS[:3], "", *TEXTS[4:6]]
+    ran = done(*apply, stdin=Path("lists").read_bytes())
+    assert ran.lines == [*TEXTS[:3], "", *TEXTS[4:6]]
     assert "no list for 1 of 6 segments (3): their lines are empty" in ran.err
 
 

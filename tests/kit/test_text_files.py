@@ -197,7 +197,7 @@ def test_writing_that_fails_midway(tmp_path, kind):
         "from rerank_plugins.core.errors import RerankError\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))\n"
         "try:\n"
-        "    with open_atomic(sys.argv[1]) as stream: stream.write(os.urandom(1 << 19).hex())\n"
+        "    with open_atomic(sys.argv[1]) as stream: stream.write(os.urandom(1 << 17).hex())\n"
         "except RerankError as error: print(error)"
     )
     command = [sys.executable, "-c", program, str(tmp_path / f"out.{kind}")]

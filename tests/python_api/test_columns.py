@@ -19,6 +19,8 @@ from rerank_adapters import (
     surprisal,
 )
 from rerank_plugins import FormatError
+from rerank_plugins.substitutes.fastsubs import FastSubs
+from tests.conftest import ROOT
 
 TEXTS = ["It rains.", "The dog barks.", "日本 ü"]
 
@@ -87,9 +89,10 @@ def test_labels_and_positions(kind):
     texts, labels = ["a b", "a", "c d", "c"], [1, 0, 1, 0]
     fitted = SentenceClassifier("length", jobs=1).fit(column(kind, texts), column(kind, labels))
     assert fitted.threshold_ == SentenceClassifier("length", jobs=1).fit(texts, labels).threshold_
-    text = ["the dog barks"]
-    assert substitutes(text, column(kind, [2]), top=2) == substitutes(text, 2, top=2)
-    assert substitutes(text, np.int64(2), top=2) == substitutes(text, 2, top=2)
+    text, model = ["the dog barks"], FastSubs.load(ROOT / "example_nbest" / "mt" / "lm.arpa")
+    wanted = substitutes(text, 2, model, top=2)
+    assert substitutes(text, column(kind, [2]), model, top=2) == wanted
+    assert substitutes(text, np.int64(2), model, top=2) == wanted
 
 
 def test_columns_by_name_are_lists():

@@ -11,8 +11,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from types import TracebackType
 from typing import Any
 
@@ -144,12 +145,15 @@ def _redirect() -> int | None:
 def _restore(saved: int) -> None:
     """Let descriptor 1 lead where it did, after what native code has not written yet is written."""
     with suppress(Exception):  # a platform without this C library
-        _flush_native()
+        _native_flush()(None)
     os.dup2(saved, STDOUT)
     os.close(saved)
 
 
-def _flush_native() -> None:
+@cache
+def _native_flush() -> Callable[[None], int]:
+    """The function of C that writes what a stream, or all of them (None), have not written yet."""
     import ctypes
 
-    ctypes.CDLL(None).fflush(None)
+    function: Callable[[None], int] = ctypes.CDLL(None).fflush
+    return function
