@@ -48,9 +48,9 @@ def pruned(grammar, sentence, threshold=0.0):
 
 @pytest.mark.slow
 @settings(max_examples=25)
-@given(SEEDS, SENTENCES)
-def test_expected_nodes_are_those_of_all_trees(seed, sentence):
-    grammar = random_grammar(seed, symbols=4)
+@given(SEEDS, SENTENCES, st.booleans())
+def test_expected_nodes_are_those_of_all_trees(seed, sentence, emitting):
+    grammar = random_grammar(seed, symbols=4, emitting=emitting)
     trees = derivations(grammar, sentence)
     total = sum(p for p, _ in trees)
     wanted = np.zeros((len(sentence) * (len(sentence) + 1) // 2, grammar.size))
@@ -105,9 +105,9 @@ def test_nothing_pruned_is_exact(seed, sentence, states, cyclic):
 
 
 @settings(max_examples=25)
-@given(SEEDS, SENTENCES, STATES)
-def test_expected_symbols_of_the_pruned_chart(seed, sentence, states):
-    grammar = random_grammar(seed, symbols=3, states=states)
+@given(SEEDS, SENTENCES, STATES, st.booleans())
+def test_expected_symbols_of_the_pruned_chart(seed, sentence, states, emitting):
+    grammar = random_grammar(seed, symbols=3, states=states, emitting=emitting)
     trees = derivations(grammar, sentence)
     chart = pruned(grammar, sentence)
     if not trees:
@@ -153,9 +153,9 @@ def all_trees(grammar, sentence, chain=4):
 
 
 @settings(max_examples=30)
-@given(SEEDS, SENTENCES)
-def test_k_best_of_an_unsplit_grammar_is_the_sorted_list(seed, sentence):
-    grammar = random_grammar(seed, symbols=4)
+@given(SEEDS, SENTENCES, st.booleans())
+def test_k_best_of_an_unsplit_grammar_is_the_sorted_list(seed, sentence, emitting):
+    grammar = random_grammar(seed, symbols=4, emitting=emitting)
     wanted = sorted(all_trees(grammar, sentence).values(), reverse=True)
     parser = ChartParser(grammar)
     for k in (1, 3, 10_000):
