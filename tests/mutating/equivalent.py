@@ -62,6 +62,17 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     "rerank_plugins/hhmm/event_counts.py": {
         ("phrase, unary = forest.word < 0, forest.right < 0", "0", "1"): "the first node of all is a left child",
     },
+    "rerank_plugins/constituency/derivation_trees.py": {
+        (
+            "offsets, values = (ends - states).astype(np.uint32), np.zeros(ends[-1] if len(ends) else 0)",
+            "0",
+            "1",
+        ): "without derivations no value is read",
+    },
+    "rerank_plugins/constituency/grammar.py": {
+        ("return np.minimum(mass, 1.0)", "1.0", "2.0"): "masses are above 1 by rounding errors alone",
+        ("step = longest or max(1, len(sentence))", "1", "2"): "up to one word is one piece",
+    },
     "rerank_plugins/hhmm/derivation.py": {
         (
             "queue: list[tuple[float, int, tuple[int, ...]]] = [(0.0, top, ())]",
