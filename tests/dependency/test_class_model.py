@@ -58,9 +58,29 @@ def twin(model, trees, words):
 @pytest.mark.slow
 @given(trees=forests, asked=random_trees("abcdef", LABELS), order=st.integers(2, 5), cut=st.integers(1, 3))
 def test_probabilities_agree_with_the_twin(trees, asked, order, cut):
+    check_against_the_twin(trees, asked, order, cut)
+
+
+@pytest.mark.parametrize(("order", "cut"), [(2, 1), (3, 2), (4, 1)])
+def test_an_example_agrees_with_the_twin(order, cut):
+    """Auxiliaries before and after the subject, two of one head, words below others than the root, a new word."""
+    trees = [
+        tagged(tree(text))
+        for text in (
+            "d/2/det a/4/nsubj e/4/aux c/0/root b/4/obj",
+            "e/4/aux d/3/det b/4/nsubj c/0/root",
+            "a/2/nsubj c/0/root d/4/det b/2/obj a/4/obj",
+            "b/4/nsubj e/4/aux e/4/aux c/0/root a/4/obj",
+            "c/0/root d/3/det a/1/obj",
+        )
+    ]
+    check_against_the_twin(trees, tree("d/2/det f/4/nsubj e/4/aux c/0/root a/4/obj b/5/obj"), order, cut)
+
+
+def check_against_the_twin(trees, asked, order, cut):
     model = trained(trees, order=order, min_count=cut)
     naive = twin(model, trees, "abcdef")
-    for each in [*trees[:3], asked]:
+    for each in [*trees[:5], asked]:
         for p, ln_p in zip(naive.word_probabilities(each), model.score([each])[0], strict=True):
             if p > 0:
                 assert ln_p == pytest.approx(math.log(p), abs=1e-5)
