@@ -226,6 +226,15 @@ def values_of_twins(measures, tables, a, b, pairs):
 @example(pairs=[(SYMBOL, SYMBOL), (SYMBOL, ["?"]), (FUNCTION, FUNCTION), (ONE, ONE)])
 @example(pairs=[([], []), ([], ["cat"]), (["the", "dog", "sat"], ["the", "cat", "sat"]), (["UN"], ["UN", "12"])])
 def test_measures_are_finite_and_bounded_and_those_of_their_twins(every_measure, tables, pairs):
+    check_against_the_twins(every_measure, tables, pairs)
+
+
+def test_measures_of_an_example_are_those_of_their_twins(every_measure, tables):
+    pairs = [([], ["cat"]), (["the", "dog", "sat", "a", "cat", "."], ["the", "cat", "sat", "12", "puppy"])]
+    check_against_the_twins(every_measure, tables, [*pairs, (["UN"], ["UN", "12"]), (["the", "dog"], ["the", "dog"])])
+
+
+def check_against_the_twins(every_measure, tables, pairs):
     """Where both sentences are the same and not empty, 1 stands in place of what the definition gives."""
     measures = every_measure
     values = measures.columns(pairs)
