@@ -208,6 +208,15 @@ def test_a_rare_form_has_its_own_class_where_its_ending_has_another():
     assert lexicon.rare == ("<unk>", "news")
 
 
+def test_every_form_counts_alike_in_its_endings():
+    """One frequent singular, with three rarer plurals beside it: *-ats* is the ending of plurals."""
+    seen = {"lats": ("Sing", 999), "bats": ("Plur", 20), "cats": ("Plur", 30), "hats": ("Plur", 20)}
+    features = {(form, "NOUN"): Counter({f"Number={number}": count}) for form, (number, count) in seen.items()}
+    tags = {form: {"NOUN": 1} for form in (*seen, "rats")}
+    lexicon = learn_classes(tags, features, ("<unk>", "rats", "lats"))
+    assert [lexicon.names[number] for number in lexicon.of_word[1:]] == ["NOUN Number=Plur", "NOUN Number=Sing"]
+
+
 def test_features_that_forms_do_not_distinguish_are_joined():
     joined = joined_features(NUMBER)
     assert (

@@ -73,6 +73,13 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
         ("return np.minimum(mass, 1.0)", "1.0", "2.0"): "masses are above 1 by rounding errors alone",
         ("step = longest or max(1, len(sentence))", "1", "2"): "up to one word is one piece",
     },
+    "rerank_plugins/dependency/biaffine/parsing.py": {
+        (
+            "total += shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))",
+            "log",
+            "log1p",
+        ): "all heads, or all relations, of a word lose the same",
+    },
     "rerank_plugins/hhmm/derivation.py": {
         (
             "queue: list[tuple[float, int, tuple[int, ...]]] = [(0.0, top, ())]",
