@@ -125,6 +125,12 @@ def test_scaling_reaches_what_no_float_does():
     two = replace(rare, lexicon=lexicon_from({("a", 2): 0.9, ("b", 2): 0.1}))
     sentences = [["a"] * 60 + [word] + ["a"] * 60 for word in "aba"]
     np.testing.assert_allclose(inside_all(two, sentences), [inside(two, sentence) for sentence in sentences], 1e-12)
+    # S → S T and S → T S, over words of which few spans are alike: the values of tags are scaled anew, too.
+    words = np.random.default_rng(1).choice(["a", "b"], 100).tolist()
+    wanted = 99 * math.log(1e-30) + sum(math.log(0.9 if word == "a" else 0.1) for word in words)
+    for children in ([1, 2], [2, 1]):
+        linear = replace(two, binary=np.array([[1, *children]], np.int32))
+        assert inside(linear, words) == pytest.approx(wanted, rel=1e-9)
 
 
 @settings(max_examples=30)
