@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins.hhmm.model import HhmmModel
 from rerank_plugins.hhmm.recombination import STORE, best_rows
-from rerank_plugins.hhmm.successors import empty_memo, fillers, openers
+from rerank_plugins.hhmm.successors import EXPONENTS, HIGHEST, empty_memo, fillers, openers
 from tests.hhmm.naive_hhmm import random_grammar
 from tests.hhmm.test_hhmm import EXACT, read, stores_of
 
@@ -66,7 +66,7 @@ def test_lists_of_rules_by_definition(seed):
         parent, left, right = grammar.binary[rule].tolist()
         of_left[left].append((parent, right, math.exp(grammar.binary_logp[rule]), number))
 
-    def listed(first, after):
+    def listed(memory, first, after):
         entries = memory.entries[first:after]
         return {(int(r), int(e) >> 16, int(e) & 0xFFFF): w for r, e, w in entries.tolist()}
 
@@ -74,14 +74,26 @@ def test_lists_of_rules_by_definition(seed):
         for p, b in product(of_left, np.arange(grammar.size)):
             wanted = {(n, a, c): q * closure[b, a] for a, c, q, n in of_left[p] if (b, a) in closure}
             places = fillers(memory, rules, b, p)
-            assert listed(*places) == pytest.approx(wanted)
+            assert listed(memory, *places) == pytest.approx(wanted)
             assert fillers(memory, rules, b, p) == places
         for p, d, word in product(of_left, (1, 2), ("w0", "w1")):
             emission = tables.emission(word, 1)
             wanted = {(n, a, c): q * emission.ahead[d, c] for a, c, q, n in of_left[p] if emission.ahead[d, c] > 0}
             places = openers(memory, rules, emission, d, p)
-            found = listed(*places)
+            found = listed(memory, *places)
             assert found == pytest.approx(wanted)
             weights = list(found.values())
             assert all(w < 2 * min(weights[:i]) for i, w in enumerate(weights) if i)
             assert openers(memory, rules, emission, d, p) == places
+        # Weights below the smallest exponent are in one bucket, the last but that of zeros.
+        tiny = rules._replace(p=rules.p * np.where(np.arange(len(rules.p)) % 2, 1e-60, 1.0))
+        memory = empty_memo(tables.most)
+        for p, word in product(of_left, ("w0", "w1")):
+            emission = tables.emission(word, 1)
+            wanted = {
+                (n, a, c): tiny.p[n] * emission.ahead[1, c] for a, c, _, n in of_left[p] if emission.ahead[1, c] > 0
+            }
+            found = listed(memory, *openers(memory, tiny, emission, 1, p))
+            assert found == pytest.approx(wanted, rel=1e-9, abs=0)
+            exponents = [max(math.frexp(weight)[1], HIGHEST - EXPONENTS + 2) for weight in found.values()]
+            assert exponents == sorted(exponents, reverse=True)

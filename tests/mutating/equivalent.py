@@ -87,6 +87,17 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
             "1.0",
         ): "the costs of all chains rise alike",
     },
+    "rerank_plugins/hhmm/recombination.py": {
+        ("if p < total or (p == total and other > row):", ">", ">="): "two places of a heap have different rows",
+        (
+            "if value < total or (value == total and moved > row):",
+            ">",
+            ">=",
+        ): "two places of a heap have different rows",
+    },
+    "rerank_plugins/hhmm/successors.py": {
+        ("exponent = 0 if exponent < 0 else exponent", "<", "<="): LARGER,
+    },
     "rerank_plugins/hhmm/transitions.py": {
         ("use += 2", "2", "3"): "stores and kinds of reduction still have different numbers",
         ("best = bound if bound > best else best", ">", ">="): LARGER,
