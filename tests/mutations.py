@@ -127,6 +127,8 @@ def outcomes(found: list[Mutation], tests: list[str], copy: Path, seconds: float
         process.stdin.close()
         first = json.loads(process.stdout.readline() or "{}")
         click.echo(f"{' '.join(tests)}: {first.get('tests', 0)} tests, {first.get('seconds', 0):.0f} s", err=True)
+        for test in first.get("left_out", ()):
+            click.echo(f"left out, for it fails or takes too long without a change: {test}", err=True)
         yield from map(json.loads, process.stdout)
     if process.returncode:
         raise click.ClickException(f"the tests of {' '.join(tests)} could not be run")

@@ -38,6 +38,10 @@ def test_area():
 
 def test_longest():
     assert longest([2, 3]) == 3
+
+
+def test_that_fails_without_a_change():
+    assert area(5, 2) == 3
 """
 CHANGES = [
     ("a + b", ["a - b"]),
@@ -114,4 +118,8 @@ def test_a_change_that_a_test_notices_and_two_that_none_does(tmp_path):
         ["all", *"31110"],
     ]
     assert ran.returncode == 1
+    left_out = (
+        "for it fails or takes too long without a change: tests/shapes/test_shapes.py::test_that_fails_without_a_change"
+    )
+    assert [line.partition(", ")[2] for line in ran.stderr.splitlines() if line.startswith("left out")] == [left_out]
     assert (shapes / "shapes.py").read_text() == SHAPES

@@ -38,8 +38,7 @@ def parts(forest: EncodedTrees, size: int | None = None) -> Iterator[tuple[int, 
     """Cut a forest into parts of about `size` nodes: yield the first tree of each and the one after its last."""
     first, last, size = 0, len(forest.weights), size or NODES_A_PART
     while first < last:
-        end = int(np.searchsorted(forest.offsets, forest.offsets[first] + size))
-        end = min(max(end, first + 1), last)
+        end = min(int(np.searchsorted(forest.offsets, forest.offsets[first] + size)), last)
         yield first, end
         first = end
 

@@ -297,7 +297,7 @@ def emit(
 
 @part
 def write_beam(search: Search, size: int, entropies: bool) -> float:
-    """Write the beam after a word, whose `size` stores are in `search.order`; returns the scale of `viterbi`.
+    """Write the beam after a word, whose stores (`size` ≥ 1) are in `search.order`; returns the scale of `viterbi`.
 
     The stores come in order of falling probability. `values` sum to one; `viterbi` has a maximum of one, and its scale
     is the ln of the divisor; `back` (n, 5) holds the row of the store before, rule, kind of reduction, preterminal and
@@ -330,7 +330,7 @@ def write_beam(search: Search, size: int, entropies: bool) -> float:
     for i in range(size):
         values[i] /= total
         viterbi[i] /= highest
-    return math.log(highest) if size else 0.0
+    return math.log(highest)
 
 
 @filling_kernel

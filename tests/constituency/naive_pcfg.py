@@ -22,11 +22,12 @@ def lexicon_from(entries):
     return lexicon_of(words, word.astype(np.int32), symbol.astype(np.int32), np.log(p.astype(np.float64)))
 
 
-def random_grammar(seed, symbols=5, tags=2, cyclic=False, finite=False, states=1):
+def random_grammar(seed, symbols=5, tags=2, cyclic=False, finite=False, states=1, emitting=False):
     """A grammar that sums to one, with symbols 0 (ROOT) to symbols + tags - 1, the last of them tags; ROOT is on top only.
 
     `cyclic`: unary rules may lead back; otherwise from smaller to larger numbers. `finite`: binary rules too lead from
     smaller to larger numbers, so that there are finitely many strings. `states`: every label but ROOT is split.
+    `emitting`: phrases emit words, too, and some have no binary rules.
     """
     rng = np.random.default_rng(seed)
     labels = ["ROOT", *(f"X{i}" for i in range(1, symbols)), *(f"T{i}" for i in range(tags))]
@@ -42,8 +43,10 @@ def random_grammar(seed, symbols=5, tags=2, cyclic=False, finite=False, states=1
         if own >= symbols or not len(below):
             emissions |= {(word, a): rng.random() + 0.01 for word in rng.permutation(WORDS)[: rng.integers(1, 4)]}
             continue
+        if emitting and own:
+            emissions[rng.choice(WORDS), a] = rng.random() + 0.01
         pool = below if finite else everything
-        for _ in range(rng.integers(1, 5) * states):
+        for _ in range(rng.integers(0 if emitting else 1, 5) * states):
             left, right = rng.choice(pool, 2)
             binary[a, left, right] = 0.7 * rng.random() + 0.01
         for _ in range(rng.integers(0, 3) * states):

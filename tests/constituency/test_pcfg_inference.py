@@ -28,9 +28,9 @@ def log(p):
 
 
 @settings(max_examples=30)
-@given(SEEDS, SENTENCES, st.integers(1, 2))
-def test_inside_is_the_sum_over_all_trees(seed, sentence, states):
-    grammar = random_grammar(seed, symbols=4, states=states)
+@given(SEEDS, SENTENCES, st.integers(1, 2), st.booleans())
+def test_inside_is_the_sum_over_all_trees(seed, sentence, states, emitting):
+    grammar = random_grammar(seed, symbols=4, states=states, emitting=emitting)
     wanted = log(sum(p for p, _ in derivations(grammar, sentence)))
     assert inside(grammar, sentence) == pytest.approx(wanted, rel=1e-10)
 
@@ -71,10 +71,10 @@ def test_a_finite_language_sums_to_one_and_prefixes_are_its_strings(seed, states
 
 
 @settings(max_examples=25)
-@given(SEEDS, SENTENCES, st.booleans())
-def test_a_prefix_goes_on_with_a_word_or_ends(seed, sentence, cyclic):
+@given(SEEDS, SENTENCES, st.booleans(), st.booleans())
+def test_a_prefix_goes_on_with_a_word_or_ends(seed, sentence, cyclic, emitting):
     """P(w_1 … w_j …) = p(w_1 … w_j) + Σ_v P(w_1 … w_j v …), in grammars with infinitely many strings, consistent or not."""
-    grammar = random_grammar(seed, symbols=4, cyclic=cyclic)
+    grammar = random_grammar(seed, symbols=4, cyclic=cyclic, emitting=emitting)
     here = math.exp(prefix_probabilities(grammar, sentence)[-1])
     longer = sum(math.exp(prefix_probabilities(grammar, (*sentence, word))[-1]) for word in grammar.lexicon.words)
     assert math.exp(inside(grammar, sentence)) + longer == pytest.approx(here, rel=1e-8, abs=1e-300)
@@ -125,6 +125,12 @@ def test_scaling_reaches_what_no_float_does():
     two = replace(rare, lexicon=lexicon_from({("a", 2): 0.9, ("b", 2): 0.1}))
     sentences = [["a"] * 60 + [word] + ["a"] * 60 for word in "aba"]
     np.testing.assert_allclose(inside_all(two, sentences), [inside(two, sentence) for sentence in sentences], 1e-12)
+    # S → S T and S → T S, over words of which few spans are alike: the values of tags are scaled anew, too.
+    words = np.random.default_rng(1).choice(["a", "b"], 100).tolist()
+    wanted = 99 * math.log(1e-30) + sum(math.log(0.9 if word == "a" else 0.1) for word in words)
+    for children in ([1, 2], [2, 1]):
+        linear = replace(two, binary=np.array([[1, *children]], np.int32))
+        assert inside(linear, words) == pytest.approx(wanted, rel=1e-9)
 
 
 @settings(max_examples=30)

@@ -69,7 +69,8 @@ def test_the_trees_are_those_of_the_whole_chart(parsers, criterion: str, k: int,
         assert [parse.log_probability for parse in found] == pytest.approx([parse.log_probability for parse in wanted])
 
 
-def test_labels_are_pruned(parsers) -> None:  # type: ignore[no-untyped-def]
+def test_labels_are_pruned(parsers, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    """With a threshold; without one, the chart has all labels."""
     parser, _ = parsers
     words = parser.grammar.lexicon.ids(["the", "dogs", "near", "the", "boy", "bark", "."])
     parser.chart.fill(words)
@@ -78,6 +79,11 @@ def test_labels_are_pruned(parsers) -> None:  # type: ignore[no-untyped-def]
     whole, pruned = (parser._pruned_chart(counts, words, scales, 1e-3, labels) for labels in (None, parser.labels))
     assert pruned.items.offsets[-1] < whole.items.offsets[-1] / 2  # values of symbols
     assert pruned.total == pytest.approx(whole.total)
+    pruned_chart, given = parser._pruned_chart, []
+    monkeypatch.setattr(parser, "_pruned_chart", lambda *values: given.append(values[-1]) or pruned_chart(*values))
+    for threshold in (1e-3, 0.0):
+        assert parser.k_best(["the", "dogs", "bark", "."], Decoding("mbr", 1, threshold))
+    assert given == [parser.labels, None]
 
 
 def random_graph(seed: int) -> Hypergraph:

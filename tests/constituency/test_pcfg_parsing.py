@@ -48,9 +48,19 @@ def pruned(grammar, sentence, threshold=0.0):
 
 @pytest.mark.slow
 @settings(max_examples=25)
-@given(SEEDS, SENTENCES)
-def test_expected_nodes_are_those_of_all_trees(seed, sentence):
-    grammar = random_grammar(seed, symbols=4)
+@given(SEEDS, SENTENCES, st.booleans())
+def test_expected_nodes_are_those_of_all_trees(seed, sentence, emitting):
+    check_expected_nodes(seed, sentence, emitting)
+
+
+@pytest.mark.parametrize("seed", [2, 26])
+@pytest.mark.parametrize("emitting", [False, True])
+def test_expected_nodes_of_an_example(seed, emitting):
+    check_expected_nodes(seed, ("a", "b", "c", "a"), emitting)
+
+
+def check_expected_nodes(seed, sentence, emitting):
+    grammar = random_grammar(seed, symbols=4, emitting=emitting)
     trees = derivations(grammar, sentence)
     total = sum(p for p, _ in trees)
     wanted = np.zeros((len(sentence) * (len(sentence) + 1) // 2, grammar.size))
@@ -105,9 +115,9 @@ def test_nothing_pruned_is_exact(seed, sentence, states, cyclic):
 
 
 @settings(max_examples=25)
-@given(SEEDS, SENTENCES, STATES)
-def test_expected_symbols_of_the_pruned_chart(seed, sentence, states):
-    grammar = random_grammar(seed, symbols=3, states=states)
+@given(SEEDS, SENTENCES, STATES, st.booleans())
+def test_expected_symbols_of_the_pruned_chart(seed, sentence, states, emitting):
+    grammar = random_grammar(seed, symbols=3, states=states, emitting=emitting)
     trees = derivations(grammar, sentence)
     chart = pruned(grammar, sentence)
     if not trees:
@@ -153,9 +163,9 @@ def all_trees(grammar, sentence, chain=4):
 
 
 @settings(max_examples=30)
-@given(SEEDS, SENTENCES)
-def test_k_best_of_an_unsplit_grammar_is_the_sorted_list(seed, sentence):
-    grammar = random_grammar(seed, symbols=4)
+@given(SEEDS, SENTENCES, st.booleans())
+def test_k_best_of_an_unsplit_grammar_is_the_sorted_list(seed, sentence, emitting):
+    grammar = random_grammar(seed, symbols=4, emitting=emitting)
     wanted = sorted(all_trees(grammar, sentence).values(), reverse=True)
     parser = ChartParser(grammar)
     for k in (1, 3, 10_000):
@@ -184,6 +194,16 @@ def test_trees_of_a_split_grammar_have_their_summed_probability(seed, sentence, 
 @settings(max_examples=25)
 @given(SEEDS, SENTENCES, STATES)
 def test_max_rule_product(seed, sentence, states):
+    check_max_rule_product(seed, sentence, states)
+
+
+@pytest.mark.parametrize("seed", [6, 8])
+@pytest.mark.parametrize("states", [1, 2])
+def test_max_rule_product_of_an_example(seed, states):
+    check_max_rule_product(seed, ("a", "b", "c"), states)
+
+
+def check_max_rule_product(seed, sentence, states):
     """The order of trees by the product of the expected numbers of their rules, from all trees."""
     grammar = random_grammar(seed, symbols=3, states=states)
     names = list(grammar.base)

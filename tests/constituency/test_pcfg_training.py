@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_plugins import ConfigError, FormatError, ModelError
+from rerank_plugins import ConfigError, FloatArray, FormatError, ModelError
 from rerank_plugins.constituency import latent_kernels
 from rerank_plugins.constituency.annotation import ANNOTATIONS, annotate, named, plain
 from rerank_plugins.constituency.expected_counts import Trees, subtrees
@@ -300,6 +300,36 @@ def test_states_of_a_part_are_carried_over(forest: EncodedTrees) -> None:
     assert log_p - 20 < Trees(forest, whole.productions).expected(whole)[0] < log_p
     again = widened(learnt, counts, part)
     assert some.expected(again)[0] == pytest.approx(log_p, abs=0.5)
+
+
+def test_carried_over_probabilities_by_definition(forest: EncodedTrees) -> None:
+    """Relative frequency times the states' proportions of each child; known rewritings have a hundredth of that."""
+    part = forest.chosen(np.array([True, True, False, False, True]))
+    learnt = random_grammar(part, 3)
+    counts = Trees(part, learnt.productions).expected(learnt)[1]
+    totals, known = learnt.totals(counts), tensors_by_rule(learnt)
+    proportions = [totals[first:end] for first, end in pairwise(learnt.firsts.tolist())]
+    proportions = [each / each.sum() if each.any() else np.full(len(each), 1 / len(each)) for each in proportions]
+    wanted, sums = {}, [np.zeros(k) for k in learnt.states]
+    for rule, frequency in tensors_by_rule(unsplit(forest)).items():
+        kind, parent, *children = rule
+        states = [proportions[child] for child in children] if kind != "emission" else []
+        left, right = [*states, np.ones(1), np.ones(1)][:2]
+        value = np.ones((learnt.states[parent], 1, 1)) * frequency * left[:, None] * right
+        wanted[rule] = 0.01 * value + 0.99 * known[rule] if rule in known else value
+        sums[parent] += wanted[rule].sum(axis=(1, 2))
+    found = tensors_by_rule(widened(learnt, counts, forest))
+    assert found.keys() == wanted.keys() > known.keys()
+    for rule, value in wanted.items():
+        np.testing.assert_allclose(found[rule], value / sums[rule[1]][:, None, None], 1e-12)
+
+
+def tensors_by_rule(grammar: LatentGrammar) -> dict[tuple[str | int, ...], FloatArray]:
+    """The probabilities of each rule, which is its kind, its parent, and its children or word."""
+    rules = grammar.productions
+    kinds = ("binary", rules.binary), ("unary", rules.unary), ("emission", rules.emission)
+    names: list[tuple[str | int, ...]] = [(kind, *row) for kind, rows in kinds for row in rows.tolist()]
+    return dict(zip(names, grammar.tensors(), strict=True))
 
 
 def test_splits_of_a_part_end_with_all_trees(forest: EncodedTrees) -> None:

@@ -58,9 +58,29 @@ def twin(model, trees, words):
 @pytest.mark.slow
 @given(trees=forests, asked=random_trees("abcdef", LABELS), order=st.integers(2, 5), cut=st.integers(1, 3))
 def test_probabilities_agree_with_the_twin(trees, asked, order, cut):
+    check_against_the_twin(trees, asked, order, cut)
+
+
+@pytest.mark.parametrize(("order", "cut"), [(2, 1), (3, 2), (4, 1)])
+def test_an_example_agrees_with_the_twin(order, cut):
+    """Auxiliaries before and after the subject, two of one head, words below others than the root, a new word."""
+    trees = [
+        tagged(tree(text))
+        for text in (
+            "d/2/det a/4/nsubj e/4/aux c/0/root b/4/obj",
+            "e/4/aux d/3/det b/4/nsubj c/0/root",
+            "a/2/nsubj c/0/root d/4/det b/2/obj a/4/obj",
+            "b/4/nsubj e/4/aux e/4/aux c/0/root a/4/obj",
+            "c/0/root d/3/det a/1/obj",
+        )
+    ]
+    check_against_the_twin(trees, tree("d/2/det f/4/nsubj e/4/aux c/0/root a/4/obj b/5/obj"), order, cut)
+
+
+def check_against_the_twin(trees, asked, order, cut):
     model = trained(trees, order=order, min_count=cut)
     naive = twin(model, trees, "abcdef")
-    for each in [*trees[:3], asked]:
+    for each in [*trees[:5], asked]:
         for p, ln_p in zip(naive.word_probabilities(each), model.score([each])[0], strict=True):
             if p > 0:
                 assert ln_p == pytest.approx(math.log(p), abs=1e-5)
@@ -186,6 +206,15 @@ def test_a_rare_form_has_its_own_class_where_its_ending_has_another():
     assert lexicon.names[lexicon.of_unknown("news")] == "NOUN Number=Sing"
     assert lexicon.names[lexicon.of_unknown("gnats")] == "NOUN Number=Plur"
     assert lexicon.rare == ("<unk>", "news")
+
+
+def test_every_form_counts_alike_in_its_endings():
+    """One frequent singular, with three rarer plurals beside it: *-ats* is the ending of plurals."""
+    seen = {"lats": ("Sing", 999), "bats": ("Plur", 20), "cats": ("Plur", 30), "hats": ("Plur", 20)}
+    features = {(form, "NOUN"): Counter({f"Number={number}": count}) for form, (number, count) in seen.items()}
+    tags = {form: {"NOUN": 1} for form in (*seen, "rats")}
+    lexicon = learn_classes(tags, features, ("<unk>", "rats", "lats"))
+    assert [lexicon.names[number] for number in lexicon.of_word[1:]] == ["NOUN Number=Plur", "NOUN Number=Sing"]
 
 
 def test_features_that_forms_do_not_distinguish_are_joined():

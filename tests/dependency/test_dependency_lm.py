@@ -115,6 +115,17 @@ NOTHING_LEFT = [
 )
 @example(trees=NOTHING_LEFT, asked=DependencyTree(("a",), (-1,), ("x",)), order=2, labelled=False, cut=1)
 def test_probabilities_agree_with_the_twin(smoothing, trees, asked, order, labelled, cut):
+    check_against_the_twin(smoothing, trees, asked, order, labelled, cut)
+
+
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+@pytest.mark.parametrize(("order", "labelled", "cut"), [(1, True, 1), (3, True, 1), (4, False, 2)])
+def test_an_example_agrees_with_the_twin(smoothing, order, labelled, cut):
+    asked = tree("a/2/det cat/3/nsubj ate/0/root the/6/det big/6/amod bone/3/obj it/6/nmod")
+    check_against_the_twin(smoothing, ATE, asked, order, labelled, cut)
+
+
+def check_against_the_twin(smoothing, trees, asked, order, labelled, cut):
     model = trained(trees, order=order, labelled=labelled, smoothing=smoothing, min_count=cut)
     naive = NAIVE[smoothing](trees, order, labelled, cut)
     for each in [*trees[:3], asked]:

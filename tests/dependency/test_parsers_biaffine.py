@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,14 +14,14 @@ from hypothesis.extra.numpy import arrays
 from rerank_plugins import ModelError, Parse
 from rerank_plugins.core.checksummed_files import add_checksums
 from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
-from rerank_plugins.dependency.biaffine import network
+from rerank_plugins.dependency.biaffine import network, training
 from rerank_plugins.dependency.biaffine.gradient import loss_and_gradient
 from rerank_plugins.dependency.biaffine.lstm import Packing, bilstm, halved, lower_states, upper_states
 from rerank_plugins.dependency.biaffine.network import Sizes, initial
 from rerank_plugins.dependency.biaffine.parser_file import KIND, VECTOR_SCALE, BiaffineModel, read_model
 from rerank_plugins.dependency.biaffine.parsing import best_tree, best_trees, parse_all
 from rerank_plugins.dependency.biaffine.pieces import WordInputs, frequent_pieces, pieces, word_inputs
-from rerank_plugins.dependency.biaffine.training import Schedule, train
+from rerank_plugins.dependency.biaffine.training import Adam, Schedule, train
 from rerank_plugins.dependency.biaffine.training_batches import Batch, Batches, Dropout, Example
 from rerank_plugins.dependency.biaffine.word_vectors import word_vectors
 from rerank_plugins.dependency.language_model import DependencyLanguageModel
@@ -189,6 +190,74 @@ def test_small_treebanks_get_as_many_steps_as_large_ones():
         assert 150 <= schedule.batch <= 1_500
     assert all(3_800 <= number <= 6_000 for number in steps.values()), steps
     assert Schedule.of_treebank(12_480, 3).epochs == 3
+
+
+def naive_adam(params, steps, schedule, number):
+    """Weights and their running average after steps of gradients (Kingma & Ba 2015), one number at a time."""
+    params = {(name, *place): float(value) for name in params for place, value in np.ndenumerate(params[name])}
+    first, second, averaged = dict.fromkeys(params, 0.0), dict.fromkeys(params, 0.0), dict(params)
+    for t, (grads, rows) in enumerate(steps, 1):
+        slopes = {("w", *place): float(slope) for place, slope in np.ndenumerate(grads["w"])}
+        for (i, column), slope in np.ndenumerate(grads["pieces"]):
+            slopes["pieces", rows[i], column] = slopes.get(("pieces", rows[i], column), 0.0) + float(slope)
+        norm = sum(slope**2 for slope in slopes.values()) ** 0.5
+        rate = schedule.rate * min(t / schedule.warm, 1 - (t - 1) / number)
+        for place, slope in slopes.items():
+            slope *= min(1.0, 5 / norm)
+            first[place] = 0.9 * first[place] + 0.1 * slope
+            second[place] = schedule.decay * second[place] + (1 - schedule.decay) * slope**2
+            mean, square = first[place] / (1 - 0.9**t), second[place] / (1 - schedule.decay**t)
+            params[place] -= rate * mean / square**0.5
+        keep = min(schedule.average, t / (t + 10))
+        averaged = {place: keep * value + (1 - keep) * params[place] for place, value in averaged.items()}
+    return params, averaged
+
+
+def test_steps_are_those_of_adam():
+    """Warmed up, decaying, clipped in the steps of large gradients; rows of pieces that recur, and one that never does."""
+    rng = np.random.default_rng(3)
+    schedule = Schedule(epochs=2, rate=0.1, warm=3, decay=0.9, average=0.2)
+    params = {"pieces": rng.normal(size=(4, 2)).astype(np.float32), "w": rng.normal(size=3).astype(np.float32)}
+    steps = []
+    for size in (0.5, 20.0, 0.5, 3.0, 0.5):
+        grads = {
+            "pieces": rng.normal(0, size, (5, 2)).astype(np.float32),
+            "w": rng.normal(0, size, 3).astype(np.float32),
+        }
+        steps.append((grads, rng.choice([0, 1, 3], 5)))
+    weights, averages = naive_adam(params, steps, schedule, 8)
+    learner = Adam(params, schedule, 4)
+    for grads, rows in steps:
+        learner.step(dict(grads), rows)
+    for found, wanted in ((learner.params, weights), (learner.averaged, averages)):
+        for (name, *place), value in wanted.items():
+            assert found[name][tuple(place)] == pytest.approx(value, rel=1e-4, abs=1e-5)
+
+
+def test_reported_losses_are_means_over_words(monkeypatch):
+    """Two batches an epoch, of 2 words with a loss of 1 and of 4 words with one of 4: (2 + 16) / 6."""
+    batches = {2: 1.0, 4: 4.0}
+    maker = SimpleNamespace(
+        number=lambda examples, size: 2,
+        shuffled=lambda examples, size: iter(batches),
+        batch=lambda words: SimpleNamespace(words=range(words), rows=np.zeros(1, np.int64), packing=None),
+        dropout=lambda *_: None,
+    )
+    slopes = {"pieces": np.zeros((1, 2), np.float32)}
+    monkeypatch.setattr(
+        training, "loss_and_gradient", lambda params, batch, drop: ({"heads": batches[len(batch.words)]}, dict(slopes))
+    )
+    reports = []
+    made = training._learn(
+        {"pieces": np.ones((1, 2), np.float32)},
+        maker,
+        [],
+        SMALL,
+        Schedule(epochs=2),
+        lambda *values: reports.append(values),
+    )
+    assert reports == [(0, {"heads": 3.0}), (1, {"heads": 3.0})]
+    assert (made["pieces"] == 1).all()
 
 
 BRIEF = dataclasses.replace(QUICK, epochs=2)

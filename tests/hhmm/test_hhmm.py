@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.hhmm.derivation import best_tree
-from rerank_plugins.hhmm.left_progeny import left_progeny_of
+from rerank_plugins.hhmm.left_progeny import fitting_mass, left_progeny_of
 from rerank_plugins.hhmm.model import EXCESS, HhmmModel
 from rerank_plugins.kit.language_models import UNFINISHED, UNPARSED
 from rerank_plugins.testing import check_incremental_lm
@@ -162,6 +162,7 @@ def test_the_sums_are_of_probabilities_that_trees_have():
     """The same sentences, by all their trees that fit in the store."""
     grammar = random_grammar(7, unary=False)
     model, mass = HhmmModel(grammar, 2, **EXACT), Trellis(grammar, 2).mass
+    assert fitting_mass(grammar, 2) == pytest.approx(mass)
     strings = [each for n in range(1, 4) for each in product(("w0", "w1", "w2"), repeat=n)]
     wanted = [sum(p for p, deepest in trees(grammar, string) if deepest <= 2) / mass for string in strings]
     found = [math.exp(total(model, string)) for string in strings]
@@ -342,3 +343,4 @@ def test_grammars_that_never_end_are_refused():
     endless = make_grammar(["ROOT", "A", "T"], {(1, 1, 2): 1.0}, {(0, 1): 1.0}, {("a", 2): 1.0})
     with pytest.raises(ModelError, match=r"never yields a word|no sentence of this grammar fits"):
         left_progeny_of(endless, 3)
+    assert fitting_mass(endless, 3) == 0.0

@@ -14,7 +14,7 @@ from rerank_plugins import ModelError
 from rerank_plugins.constituency.model_file import read_grammar, write_grammar
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.nbest import Hypothesis, NBestList
-from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical
+from rerank_plugins.hhmm.event_counts import END, HERE, WITHIN, counting_settings, train_empirical
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel, complexity, read_or_embedded
 from rerank_plugins.hhmm.model_file import KIND, read_hhmm, write_empirical
 from rerank_plugins.hhmm.parser import HhmmParser
@@ -227,10 +227,25 @@ def test_counted_events_come_back_from_their_file(tmp_path):
         ({"expanded": arrays["expanded"] + np.inf}, "expanded has inf at 0, wanted a finite number above 0"),
         ({"expanded": arrays["expanded"][1:]}, "expansions0 has the length"),
         ({"expansions0": arrays["expansions0"][1:]}, "expansions0 has the length"),
+        *((change, "has an index out of range") for change in out_of_range(arrays, grammar)),
     ):
         model_file.write_model(tmp_path / "damaged", KIND, settings, {**arrays, **change})
         with pytest.raises(ModelError, match=message):
             read_hhmm(tmp_path / "damaged")
+
+
+def out_of_range(arrays, grammar):
+    """The arrays of events of a store of 3 elements, a value at a time next to the least and the greatest allowed one."""
+    limits = {
+        "reductions": ([0, 0, 0, 0, 0, END], [2, *[grammar.size - 1] * 3, WITHIN, len(grammar.binary) - 1]),
+        "expansions": ([0, 0, 0, HERE], [3, *[grammar.size - 1] * 3]),
+    }
+    for name, (least, most) in limits.items():
+        for column, (low, high) in enumerate(zip(least, most, strict=True)):
+            for value in (low - 1, high + 1):
+                changed = arrays[f"{name}{column}"].copy()
+                changed[0] = value
+                yield {f"{name}{column}": changed}
 
 
 @pytest.mark.parametrize("kind", ["grammar", "events"])

@@ -8,6 +8,7 @@ KEPT = "only how much is kept in memory"
 ROUNDING = "ln p is above 0 by rounding errors alone"
 ALL_NEGATIVE = "all masses of a history are negative then, and their proportions are the same"
 
+LARGER = "the larger or smaller of two values; they are equal"
 SIGN = "only the sign and the order of the values count"
 LOOSER = "a looser bound: the same substitutes after more work"
 PATH = "the search takes other steps to the same minimum"
@@ -60,6 +61,86 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
     },
     "rerank_plugins/hhmm/event_counts.py": {
         ("phrase, unary = forest.word < 0, forest.right < 0", "0", "1"): "the first node of all is a left child",
+    },
+    "rerank_plugins/constituency/derivation_trees.py": {
+        (
+            "offsets, values = (ends - states).astype(np.uint32), np.zeros(ends[-1] if len(ends) else 0)",
+            "0",
+            "1",
+        ): "without derivations no value is read",
+    },
+    "rerank_plugins/constituency/grammar.py": {
+        ("return np.minimum(mass, 1.0)", "1.0", "2.0"): "masses are above 1 by rounding errors alone",
+        ("step = longest or max(1, len(sentence))", "1", "2"): "up to one word is one piece",
+    },
+    "rerank_plugins/dependency/biaffine/parsing.py": {
+        (
+            "total += shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))",
+            "log",
+            "log1p",
+        ): "all heads, or all relations, of a word lose the same",
+    },
+    "rerank_plugins/hhmm/derivation.py": {
+        (
+            "queue: list[tuple[float, int, tuple[int, ...]]] = [(0.0, top, ())]",
+            "0.0",
+            "1.0",
+        ): "the costs of all chains rise alike",
+    },
+    "rerank_plugins/hhmm/recombination.py": {
+        ("if p < total or (p == total and other > row):", ">", ">="): "two places of a heap have different rows",
+        (
+            "if value < total or (value == total and moved > row):",
+            ">",
+            ">=",
+        ): "two places of a heap have different rows",
+    },
+    "rerank_plugins/hhmm/successors.py": {
+        ("exponent = 0 if exponent < 0 else exponent", "<", "<="): LARGER,
+    },
+    "rerank_plugins/hhmm/transitions.py": {
+        ("use += 2", "2", "3"): "stores and kinds of reduction still have different numbers",
+        ("best = bound if bound > best else best", ">", ">="): LARGER,
+        ("best = value if value > best else best", ">", ">="): LARGER,
+        ("bound = far if far > bound else bound", ">", ">="): LARGER,
+        ("bound = threshold * value if threshold * value > bound else bound", ">", ">="): LARGER,
+    },
+    "rerank_plugins/kit/charts/inside.py": {
+        ("first, last = np.uint64(i + 1), np.uint64(j)", "1", "0"): "cells without words hold zeros",
+        ("powers[j] = 0", "0", "1"): "all spans with the word have it, and only differences of their powers are used",
+        ("largest = rules.word_p[e] if rules.word_p[e] > largest else largest", ">", ">="): LARGER,
+        ("largest = to_end[j, s, i] if to_end[j, s, i] > largest else largest", ">", ">="): LARGER,
+        ("largest = above[s] if above[s] > largest else largest", ">", ">="): LARGER,
+        (
+            "least, most = largest if largest < least else least, largest if largest > most else most",
+            "<",
+            "<=",
+        ): LARGER,
+        (
+            "least, most = largest if largest < least else least, largest if largest > most else most",
+            ">",
+            ">=",
+        ): LARGER,
+        (
+            "kept[i] = j if kept[i] > j else kept[i]  # cells that end later still contain the old scale",
+            ">",
+            ">=",
+        ): LARGER,
+    },
+    "rerank_plugins/kit/charts/k_best.py": {
+        ("opened[number] = 1", "1", "2"): "only whether it is 0 counts",
+    },
+    "rerank_plugins/kit/charts/outside.py": {
+        (
+            "if not begins[i, s] or (width > 1 and narrow[s]) or from_start[i, s, j] == 0.0:",
+            "0.0",
+            "1.0",
+        ): "nodes without inside probability are expected 0 times, and no scaled probability is exactly 1 but by chance",
+    },
+    "rerank_plugins/kit/charts/pruned_chart.py": {
+        ("if where[block_parent[block]] >= 0:", "0", "1"): "offset 0 is that of a word, which is no parent of two",
+        ("if work.where[blocks.parent[block]] >= 0:", "0", "1"): "item 0 is a word, which is no parent of two",
+        ("if edges.first[2 * item] < 0:", "<", "<="): "edge 0 is one of the whole sentence's chains",
     },
     "rerank_plugins/kit/backoff/event_sampling.py": {
         ("if log10 > LOG_ZERO:", ">", ">="): "no random number is below 1e-99, but for 0",

@@ -7,7 +7,7 @@ the test that noticed.
 The first run says for each test how long it takes, and which lines of the modules it reaches. A mutation is then tried
 on the tests that reach its statement, the fastest first, up to the first one that fails. Each run is a fork of a process
 that has imported numpy, numba, pytest and Hypothesis, but no module of the copy. Tests that fail without any mutation,
-or that take too long, are left out.
+or that take too long, are left out, and named in the first line of the output.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import hypothesis  # noqa: F401
 import numba  # noqa: F401
@@ -58,7 +58,8 @@ class Reached:
         self.tests: dict[str, dict[int, list[str]]] = {path: defaultdict(list) for path in wanted}
         self.seconds: dict[str, float] = {}
         self._reached: set[tuple[str, int]] = set()
-        self._failed: set[str] = set()
+        self.failed: set[str] = set()  # or took too long
+        self._skipped: set[str] = set()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -73,12 +74,14 @@ class Reached:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
-        if report.failed or report.skipped:
-            self._failed.add(report.nodeid)
+        if report.failed:
+            self.failed.add(report.nodeid)
+        elif report.skipped:
+            self._skipped.add(report.nodeid)
 
     def passed(self) -> dict[str, float]:
         """The seconds of each test that has passed."""
-        return {test: seconds for test, seconds in self.seconds.items() if test not in self._failed}
+        return {test: seconds for test, seconds in self.seconds.items() if test not in self.failed | self._skipped}
 
     def _called(self, frame: FrameType, event: str, _: Any) -> Callable[..., Any] | None:
         path = frame.f_code.co_filename
@@ -153,21 +156,32 @@ def in_a_fork(work: Callable[[], Any], seconds: float) -> Any:
         return None
 
 
-def first_run(tests: list[str], found: list[Mutation]) -> tuple[dict[str, float], dict[str, dict[str, list[str]]]]:
-    """The seconds of each test, and by file and line the tests that reach it."""
+class FirstRun(NamedTuple):
+    """The seconds of each test that passes, the tests that do not, and by file and line the tests that reach it."""
+
+    seconds: dict[str, float]
+    left_out: list[str]
+    reached: dict[str, dict[str, list[str]]]
+
+
+def first_run(tests: list[str], found: list[Mutation]) -> FirstRun:
+    """Run the tests without a mutation."""
     wanted: dict[str, set[int]] = defaultdict(set)
     for each in found:
         wanted[os.path.abspath(each.path)].update(range(each.lines[0], each.lines[1] + 1))
 
     def run() -> Any:
         reached = Reached(wanted)
-        pytest.main([*QUIET, f"--timeout={LONGEST}", *tests], [reached])
-        return reached.passed(), {os.path.relpath(path): lines for path, lines in reached.tests.items()}
+        code = pytest.main([*QUIET, f"--timeout={LONGEST}", *tests], [reached])
+        lines = {os.path.relpath(path): lines for path, lines in reached.tests.items()}
+        return int(code), reached.passed(), sorted(reached.failed), lines
 
-    result = in_a_fork(run, 600.0)
-    if result is None:
+    code, *result = in_a_fork(run, 600.0) or [None]
+    if code is None:
         raise SystemExit(f"the tests in {', '.join(tests)} do not end without a mutation")
-    return result[0], result[1]
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise SystemExit(f"pytest has not run the tests in {', '.join(tests)} to the end: its exit code is {code}")
+    return FirstRun(*result)
 
 
 def chosen(
@@ -207,8 +221,8 @@ def main() -> None:
     """Try all mutations of the JSON object on stdin."""
     task = json.load(sys.stdin)
     found = [Mutation(**each | {"lines": tuple(each["lines"])}) for each in task["mutations"]]
-    seconds, reached = first_run(task["tests"], found)
-    print(json.dumps({"tests": len(seconds), "seconds": sum(seconds.values())}), flush=True)
+    seconds, left_out, reached = first_run(task["tests"], found)
+    print(json.dumps({"tests": len(seconds), "seconds": sum(seconds.values()), "left_out": left_out}), flush=True)
     moment = int(time.time())
     for each in found:
         moment += 2

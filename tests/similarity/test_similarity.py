@@ -19,7 +19,13 @@ from rerank_adapters.applications.similarity.regressions import (
     select_as_paper,
     shrink,
 )
-from rerank_adapters.applications.similarity.scores import correlate, pearson, ranks
+from rerank_adapters.applications.similarity.scores import (
+    correlate,
+    pearson,
+    ranks,
+    similarity_records,
+    similarity_table,
+)
 from rerank_adapters.applications.similarity.train import (
     SimilaritySettings,
     Training,
@@ -220,6 +226,15 @@ def values_of_twins(measures, tables, a, b, pairs):
 @example(pairs=[(SYMBOL, SYMBOL), (SYMBOL, ["?"]), (FUNCTION, FUNCTION), (ONE, ONE)])
 @example(pairs=[([], []), ([], ["cat"]), (["the", "dog", "sat"], ["the", "cat", "sat"]), (["UN"], ["UN", "12"])])
 def test_measures_are_finite_and_bounded_and_those_of_their_twins(every_measure, tables, pairs):
+    check_against_the_twins(every_measure, tables, pairs)
+
+
+def test_measures_of_an_example_are_those_of_their_twins(every_measure, tables):
+    pairs = [([], ["cat"]), (["the", "dog", "sat", "a", "cat", "."], ["the", "cat", "sat", "12", "puppy"])]
+    check_against_the_twins(every_measure, tables, [*pairs, (["UN"], ["UN", "12"]), (["the", "dog"], ["the", "dog"])])
+
+
+def check_against_the_twins(every_measure, tables, pairs):
     """Where both sentences are the same and not empty, 1 stands in place of what the definition gives."""
     measures = every_measure
     values = measures.columns(pairs)
@@ -343,6 +358,37 @@ def test_pairs_that_cannot_be_read(content, message, tmp_path):
     (tmp_path / "x.tsv").write_text(content, encoding="utf-8")
     with pytest.raises(FormatError, match=message):
         read_sentence_pairs(tmp_path / "x.tsv")
+
+
+def test_correlations_by_hand():
+    """Fisher's intervals: of r = 0.8 and n = 5, tanh(atanh(0.8) ± 1.96 / √2); of ρ = 0.8, ± 1.96 √(1.32 / 2)."""
+    found = correlate(np.array([1.0, 2, 3, 4, 5]), np.array([2.0, 1, 4, 3, 5]))
+    assert (found.pearson, found.spearman, found.pairs) == (pytest.approx(0.8), pytest.approx(0.8), 5)
+    assert found.pearson_interval == pytest.approx((-0.2796, 0.9862), abs=1e-4)
+    assert found.spearman_interval == pytest.approx((-0.4571, 0.9908), abs=1e-4)
+    assert ranks(np.array([3.0, 1, 1, 2])).tolist() == [3, 0.5, 0.5, 2]
+    line = np.arange(4.0)
+    assert correlate(line, 2 * line + 1).pearson_interval == (1, 1)
+    assert correlate(line[:3], -line[:3]).pearson_interval == (-1, 1)
+    assert correlate(line, -line).pearson == pearson(line[:2], -line[:2]) == -1
+    assert pearson(line, np.full(4, 0.1)) == pearson(line[:1], line[:1]) == 0
+
+
+def test_the_mean_correlation_of_files_is_weighted_by_their_pairs(tmp_path):
+    files = {"five": ("abcde", [2, 1, 4, 3, 5]), "three": ("abc", [3, 2, 1])}
+    for name, (texts, scores) in files.items():
+        lines = [f"{score}\t{text}\t{text}\n" for text, score in zip(texts, scores, strict=True)]
+        (tmp_path / name).write_text("".join(lines), encoding="utf-8")
+    found = similarity_records(lambda pairs: np.arange(float(len(pairs))), [tmp_path / name for name in files])
+    assert [record["pairs"] for record in found] == [5, 3, 8]
+    assert [record["pearson"] for record in found] == pytest.approx([0.8, -1, (5 * 0.8 - 3) / 8])
+    assert [record["spearman"] for record in found] == pytest.approx([0.8, -1, (5 * 0.8 - 3) / 8])
+    assert [record.get("pearson_low") for record in found] == [pytest.approx(-0.2796, abs=1e-4), -1, None]
+    assert [row[2] for row in similarity_table(found).rows] == [
+        "0.800 [-0.280, 0.986]",
+        "-1.000 [-1.000, 1.000]",
+        "0.125",
+    ]
 
 
 @pytest.mark.slow
@@ -505,8 +551,7 @@ def test_nothing_goes_along_with_the_scores():
     assert found.scores(-scores[:, None], ["a"]) == pytest.approx(np.full(40, 2.5))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["one", "mixed"])
+@pytest.mark.parametrize("mode", ["one", pytest.param("mixed", marks=pytest.mark.slow)])
 def test_sources_left_out(mode):
     """What is learnt from the others is what `fit` learns from them alone."""
     rng = np.random.default_rng(8)

@@ -225,7 +225,7 @@ def fill_columns(
                     above[s] = below[s]
                 shift = power - row_powers[node]
                 for w in range(len(wide)):
-                    above[wide[w]] = rows[node, w] if shift == 0 else math.ldexp(rows[node, w], shift)
+                    above[wide[w]] = rows[node, w] if shift == 0 else math.ldexp(rows[node, w], int(shift))
             else:
                 # V(a, i, j): emissions or binary rules; I(s, i, j) = Σ_a R(s, a) V(a, i, j).
                 new_cells += 1
