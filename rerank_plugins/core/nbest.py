@@ -8,7 +8,7 @@ from itertools import chain, pairwise, repeat
 from math import isfinite
 from numbers import Integral
 from types import MappingProxyType
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -222,9 +222,10 @@ class NBestList(Sequence[Hypothesis]):
         if columns:
             rows = zip(*columns.values(), strict=True)
             own = [h._replace(features=tuple(row)) for h, row in zip(own, rows, strict=True)]
-        if isinstance(segment_id, Integral) and not isinstance(segment_id, bool):  # NumPy's as well
-            segment_id = str(segment_id)
-        return cls("" if segment_id is None else segment_id, tuple(own), tuple(columns), source)
+        id_: Any = "" if segment_id is None else segment_id  # another type is the constructor's error
+        if isinstance(id_, Integral) and not isinstance(id_, bool):  # NumPy's as well
+            id_ = str(id_)
+        return cls(id_, tuple(own), tuple(columns), source)
 
     def __repr__(self) -> str:
         """A short table: the segment, and its first hypotheses with their totals."""
