@@ -190,6 +190,8 @@ def test_lists_are_judged_by_the_metric_that_is_named(place):
     assert "as 'bleu', the default metric, sees them: give" in done(*alone).out
     change(place / "mt.toml", 'use = "bleu"', 'use = "ter"')
     change(place / "mt.toml", 'tokenize = "none"', "")
+    assert "sees them" not in done("check", place / "mt.toml", "--nbest", path, "-r", place / "tune.en").out
+    change(place / "mt.toml", 'use = "ter"', 'use = "ter"\ncase_sensitive = true')  # by default, TER ignores case
     assert "as 'ter' sees them" in done("check", place / "mt.toml", "--nbest", path, "-r", place / "tune.en").out
     assert "as 'CER' sees them" in done("check", place / "mt.toml", "-m", "cer,label=CER").out
     assert "no metric named 'wre'; did you mean 'wer'?" in rerank("check", place / "mt.toml", "-m", "wre").out

@@ -291,7 +291,7 @@ def test_files_that_are_no_model_are_one_clear_line(tmp_path):
         whole[: len(whole) // 2]: "cut short",
         whole[:8] + b"\x63" + whole[9:]: "version 99, wanted version 2",
         whole.replace(b'"dependency"', b'"something_"', 1): "holds a something_ model, wanted a dependency model",
-        whole.replace(b'"order": 3', b'"order": 4', 1): "its parts do not fit together",
+        whole.replace(b'"order": 3', b'"order": 4', 1): "tables has 3 columns and predicts 9 symbols, wanted 4 and 9",
         whole.replace(b'"lowercase"', b'"uppercase"', 1): "damaged dependency language model",
     }
     for content, message in cases.items():
