@@ -170,3 +170,25 @@ UNORDERED = {
 def test_a_set_has_no_order_in_which_its_values_belong_to_others(call):
     with pytest.raises(TypeError, match="wanted values in their order, found a set, which has none: "):
         call()
+
+
+def test_the_index_of_a_series_may_not_contradict_the_ids():
+    pandas = pytest.importorskip("pandas")
+    lists = [
+        NBestList.from_texts([text, "oh"], [-1.0, -2.0], segment_id=id_) for id_, text in (("a", "so"), ("b", "no"))
+    ]
+    right, other = pandas.Series(["so", "no"], ["a", "b"]), pandas.Series(["no", "so"], ["b", "a"])
+    outputs = {"1-best": [nbest[0].text for nbest in lists]}
+    contradicts = r"the index of the series has 'b' in the place of segment 'a'; to_dict\(\) matches .* tolist\(\) by"
+    for given in (right, other.to_dict(), right.reset_index(drop=True), pandas.Series(["so", "no"], ["x", "y"])):
+        assert "1-best wer 0.00" in " ".join(str(evaluate(outputs, given, metrics="wer", nbests=lists)).split())
+    with pytest.raises(FormatError, match=f"references: {contradicts}"):
+        evaluate(outputs, other, metrics="wer", nbests=lists)
+    with pytest.raises(FormatError, match=f"references: {contradicts}"):
+        Pipeline("length").fit(lists, other)
+    with pytest.raises(FormatError, match=f"system 'mine': {contradicts}"):
+        evaluate({"mine": other}, right, metrics="wer")
+    with pytest.raises(FormatError, match=f"system 'mine': {contradicts}"):
+        evaluate({"mine": other}, {"a": "so", "b": "no"}, metrics="wer")
+    with pytest.raises(FormatError, match=f"groups: {contradicts}"):
+        evaluate(outputs, right, metrics="wer", groups=pandas.Series(["x", "y"], ["b", "a"]))

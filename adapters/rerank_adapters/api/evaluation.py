@@ -9,7 +9,7 @@ from typing import Any
 
 from rerank_adapters.api.given_lists import checked_lists
 from rerank_adapters.api.plugin_tables import PluginTables
-from rerank_adapters.api.reference_texts import Texts, by_id, files_of, in_order, pair_with
+from rerank_adapters.api.reference_texts import Texts, by_id, check_order, files_of, in_order, labels_of, pair_with
 from rerank_adapters.chain.content import PairedTexts
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.job import Job
@@ -49,8 +49,9 @@ def evaluate(
     each segment, such as its speaker. `sources` are the source sentences, for metrics that read them and for the
     report; by default those of the lists.
 
-    Raises FormatError where outputs and references differ in number, with both numbers, ConfigError where they do not
-    belong together, unless `trust_pairs`, and TypeError for what are no outputs.
+    Raises FormatError where outputs and references differ in number, with both numbers, and for a series of pandas
+    whose index has the ids in another order; ConfigError where outputs and references do not belong together, unless
+    `trust_pairs`; and TypeError for what are no outputs.
 
     >>> systems = {"1-best": ["so is it", "yes"], "reranked": ["so it is", "yes"]}
     >>> evaluate(systems, ["so it is", "yes"], metrics="wer")
@@ -62,6 +63,7 @@ def evaluate(
         raise TypeError(f"wanted the outputs of systems by name, found {systems!r:.60}")
     for name, outputs_of_one in systems.items():
         _check_several(name, outputs_of_one)
+    labels = {"groups": labels_of(groups), "sources": labels_of(sources)}
     groups, sources = plain(groups), plain(sources)
     tables = PluginTables(all_plugins(), shared=objects_in_use())
     metric_tables = tables.all_of(metrics, "metric")
@@ -89,6 +91,11 @@ def evaluate(
         raise FormatError(f"{counted(len(sources), 'source')} for {counted(len(ids), 'segment')}")
     if sources is None and lists is not None:
         sources = [nbest.source for nbest in lists]
+    own_ids = labels_of(references) or ids
+    for what, own_labels in labels.items():
+        check_order(what, own_labels, own_ids)
+    for name, value in systems.items():
+        check_order(f"system {name!r}", labels_of(value), order or own_ids)
     outputs = {name: _outputs(name, value, ids, order or ids) for name, value in systems.items()}
     named = {f"outputs of {name!r}": own_outputs for name, own_outputs in outputs.items()}
     PairedTexts(named, texts, files, ids=ids).check(job)

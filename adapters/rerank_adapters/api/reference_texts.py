@@ -1,7 +1,8 @@
 """References as a Python user has them: texts in memory, by position or by id, or files.
 
 Files are matched by ids as commands do it (formats/pairing.py). A mapping is matched by its ids, a sequence by the
-positions of the lists; several references of a segment are a sequence of texts in the place of one text.
+positions of the lists, a series of pandas too, unless its index says something else; several references of a segment
+are a sequence of texts in the place of one text.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def pair_with(
 ) -> PairedLists:
     """The lists with their references.
 
-    Raises FormatError for a sequence of another length, with both lengths, and for lists without a reference; TypeError
-    for what are no references.
+    Raises FormatError for a sequence of another length, with both lengths, for a series whose index has the ids in
+    another order, and for lists without a reference; TypeError for what are no references.
     """
     if isinstance(references, str) and not _is_file(references):
         raise FormatError(f"{references!r:.60}: no such file of references; texts are a list, one for each n-best list")
@@ -48,10 +49,11 @@ def pair_with(
         return pair_lists(nbests, read_references(files, form), purpose=purpose)
     if isinstance(references, Mapping):
         return _paired_by_id(nbests, by_id(references), purpose)
-    texts = in_order(references)
+    texts, ids = in_order(references), [nbest.segment_id for nbest in nbests]
     if len(texts) != len(nbests):
         raise FormatError(f"{counted(len(texts), 'reference')} for {counted(len(nbests), 'list')}")
-    return PairedLists(list(nbests), texts, [nbest.segment_id for nbest in nbests], {})
+    check_order("references", labels_of(references), ids)
+    return PairedLists(list(nbests), texts, ids, {})
 
 
 def in_order(references: object) -> list[Texts]:
@@ -66,6 +68,24 @@ def in_order(references: object) -> list[Texts]:
     if isinstance(given, Mapping) or not isinstance(given, Iterable):
         raise TypeError(f"references: wanted texts, files, or a mapping of ids to texts, found {one_line(given)}")
     return [_texts(item, f"references[{place}]") for place, item in enumerate(given)]
+
+
+def labels_of(values: object) -> list[str]:
+    """The labels in the index of a series of pandas, as texts; none for other values."""
+    index: Any = getattr(values, "index", None)  # a list has a method of this name
+    return [] if callable(index) or not hasattr(values, "to_dict") else [*map(str, index)]
+
+
+def check_order(what: str, labels: Sequence[str], ids: Sequence[str]) -> None:
+    """Raise FormatError where the labels of a series are the ids of the segments, in another order.
+
+    They may be ids, or the rows of a frame that the segments were taken from in the present order.
+    """
+    if list(labels) == list(ids) or len(labels) != len(ids) or {*labels} != {*ids}:
+        return
+    place = next(place for place, (label, id_) in enumerate(zip(labels, ids, strict=True)) if label != id_)
+    found = f"the index of the series has {labels[place]!r} in the place of segment {ids[place]!r}"
+    raise FormatError(f"{what}: {found}; to_dict() matches the texts by the index, and tolist() by their places")
 
 
 def by_id(references: Mapping[Any, object]) -> dict[str, Texts]:
