@@ -78,6 +78,12 @@ def test_columns_of_files_can_be_named_in_python(tmp_path):
         ("id,text,lm\n1,a,NA\n1,b,NA\n1,c,-1\n", "table:4: lm is '-1', but the first row has no number there"),
         ('{"id": 1, "text": "a", "lm": null}\n{"id": 1, "text": "b", "lm": -1}\n', "table:2: lm is -1, but the first"),
         ('{"id": 1, "text": "a"}\n{"id": 1, "text": "b", "lm": -1}\n', "table:2: lm is -1, but the first row has no"),
+        ("id,text,score\n1,a,\n1,b,-1\n", "table:3: score is '-1', but the first row has no number there"),
+        (
+            '{"id": 1, "text": "a"}\n{"id": 1, "text": "b", "score": -1}\n',
+            "table:2: score is -1, but the first row has",
+        ),
+        ("id,text,score\n1,a,-1\n1,b,\n", "table:3: score is ''"),
         ("id,text,hyp\n1,a,b\n1,a,c\n", "table:2: 'text' and 'hyp' may both be the hypotheses: name the column by `t"),
     ],
 )
@@ -96,6 +102,16 @@ def test_columns_that_are_no_features_may_be_empty():
     assert (nbest.texts, nbest.feature_names) == (["a"], ("mt",))
     (nbest,) = lists("id,text,hyp\n1,a,b\n1,a,c\n", text="hyp")
     assert nbest.texts == ["b", "c"]
+
+
+@pytest.mark.parametrize("options", [{}, {"features": ("lm",)}])
+def test_a_table_without_scores_may_have_their_column(options):
+    (nbest,) = lists("id,text,lm,score\n1,a,-1,\n1,b,-2,\n", **options)
+    assert ([h.score for h in nbest], nbest.feature_names) == ([None, None], ("lm",))
+    with pytest.raises(FormatError, match="table:3: score is '5', but the first row has no number there"):
+        lists("id,text,lm,score\n1,a,-1,\n1,b,-2,5\n", **options)
+    with pytest.raises(FormatError, match="table:2: score is ''"):
+        lists("id,text,lm,score\n1,a,-1,\n", score="score", **options)
 
 
 def test_rescored_rows_are_json_with_their_other_keys():

@@ -63,8 +63,7 @@ class RowsFormat(LineFormat):
                 roles = self._roles(row, path)
                 names = self._feature_names(row, roles, path)
                 filled = {*roles.values()} | {name for name, value in row.columns.items() if not _is_missing(value)}
-            if not self.features:
-                _check_empty(row, filled, path)
+            _check_empty(row, filled, ("score",) if self.features else row.columns, path)
             id_ = _text(row, roles["id"], path)
             if not id_:
                 raise FormatError(f"the {roles['id']} is missing", path=path, line=row.line)
@@ -114,9 +113,12 @@ class RowsFormat(LineFormat):
         try:
             own = Roles(self.id or None, self.text or None, self.score or None, self.source or usual)
             texts = {name for name, value in row.columns.items() if isinstance(value, str) and not _is_number(value)}
-            return own.named(row.columns, texts)
+            roles = own.named(row.columns, texts)
         except ConfigError as error:
             raise FormatError(str(error), path=path, line=row.line) from None
+        if not self.score and _is_missing(row.columns.get(roles.get("score", ""))):
+            roles.pop("score", None)  # a table without scores may have the column
+        return roles
 
     def _feature_names(self, row: Row, roles: Mapping[str, str], path: str) -> tuple[str, ...]:
         """The columns that are features, by the options or by the first row. Raises FormatError for a missing one."""
@@ -182,9 +184,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float)
 
 
-def _check_empty(row: Row, filled: Collection[str], path: str) -> None:
-    """Raise FormatError for a number in a column that had no value in the first row, and is no feature therefore."""
-    for name, value in row.columns.items():
+def _check_empty(row: Row, filled: Collection[str], names: Iterable[str], path: str) -> None:
+    """Raise FormatError for a number in a column that had no value in the first row, and is not read therefore."""
+    for name in names:
+        value = row.columns.get(name)
         if name not in filled and _is_number(value):
             fault = f"{name} is {value!r:.60}, but the first row has no number there"
             wanted = "wanted one in each row, or the features named by the option features=['NAME', …]"
