@@ -384,7 +384,9 @@ def test_files_that_are_no_model_are_one_clear_line(tmp_path):
         b"": "not a model file",
         whole[: len(whole) // 2]: "cut short",
         whole.replace(b'"kind": "treelet"', b'"kind": "triplet"', 1): "holds a triplet model, wanted a treelet model",
-        whole.replace(b'"variant": "treelet"', b'"variant": "pcfg"   ', 1): "rules has 4 columns and predicts 48 symbols, wanted 2 and 48",
+        whole.replace(
+            b'"variant": "treelet"', b'"variant": "pcfg"   ', 1
+        ): "rules has 4 columns and predicts 48 symbols, wanted 2 and 48",
         whole.replace(b'"min_count"', b'"max_count"', 1): "damaged treelet language model",
     }
     for content, message in cases.items():
