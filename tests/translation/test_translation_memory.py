@@ -111,6 +111,31 @@ def test_an_example(model):
     assert feature.components == ("precision1", "recall1", "precision2", "recall2", "similarity", "longest")
 
 
+def test_each_repetition_of_an_ngram_matches_one(tmp_path):
+    path, source = tmp_path / "memory", "ja ja"
+    write_model(train([(source, "a a a dog a a"), *PAIRS], Settings()), path)
+    feature, sentences = TranslationMemoryFeature(path, nearest=1, max_order=2), ["a a a", "a a a a a a", "dog a a a"]
+    near, targets = feature.matches(source), [["a", "a", "a", "dog", "a", "a"]]
+    expected = [naive.values(text.split(), targets, near.similarities, "mean", 2) for text in sentences]
+    np.testing.assert_allclose(feature.extract(list_of(source, *sentences)), expected, atol=1e-12)
+
+
+def test_weights_of_words_are_those_of_bm25():
+    memory = train(PAIRS, Settings(k1=0.9, b=0.4))
+    starts, words = memory.postings.starts, memory.source.words
+    sources = [source.lower().split() for source, _ in PAIRS]
+    for place, (sentence, impacts) in enumerate(zip(sources, naive.bm25_impacts(sources, 0.9, 0.4), strict=True)):
+        found = {}
+        for number, word in enumerate(words):
+            within = slice(starts[number], starts[number + 1])
+            for document, impact in zip(
+                memory.postings.documents[within], memory.postings.impacts[within], strict=True
+            ):
+                if document == place:
+                    found[word] = int(impact)
+        assert found == impacts, sentence
+
+
 def test_copies_of_the_source_can_be_left_out(model):
     query = "ein Hund bellt ."
     assert TranslationMemoryFeature(model, nearest=2).matches(query).similarities.tolist() == [1.0, 1.0]

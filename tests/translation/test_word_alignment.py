@@ -19,7 +19,7 @@ from rerank_plugins.translation.alignment.em import digamma
 from rerank_plugins.translation.alignment.feature import WordTranslationFeature
 from rerank_plugins.translation.alignment.links import METHODS, AlignmentErrors, parse_gold, symmetrised
 from rerank_plugins.translation.alignment.model import read_model, write_model
-from rerank_plugins.translation.alignment.training import Direction, Settings, train
+from rerank_plugins.translation.alignment.training import FARTHEST, Direction, Settings, train
 from tests.command_line import done, refused
 from tests.translation.naive_word_alignment import NULL, all_alignments, expected_counts, grown, model_one
 
@@ -156,6 +156,7 @@ def test_symmetrisation(forward, backward):
     sides = np.array(forward), np.array(backward)
     links = {method: set(symmetrised(*sides, method)) for method in METHODS}
     assert links["forward"] == {(i, j) for j, i in enumerate(forward) if i >= 0}
+    assert links["backward"] == {(i, j) for i, j in enumerate(backward) if j >= 0}
     assert links["intersection"] == links["forward"] & links["backward"]
     assert links["union"] == links["forward"] | links["backward"]
     assert links["intersection"] <= links["grow-diag-final-and"] <= links["union"]
@@ -166,6 +167,30 @@ def test_links_of_the_example():
     model, _ = trained("hmm", PAIRS * 3, 8)
     assert model.links(["das", "buch"], ["the", "book"]) == [(0, 0), (1, 1)]
     assert model.links([], ["the"]) == []
+
+
+def test_the_best_alignment_of_a_long_sentence_does_not_vanish():
+    """ln p of the path is below -800, where numbers without a scale would be 0."""
+    model, _ = trained("hmm", PAIRS * 3, 8)
+    links = model.links(["das", "haus"], ["the", "house"] * 400, "forward")
+    assert links == sorted((place % 2, place) for place in range(800))
+
+
+@pytest.mark.parametrize("kind", ["diagonal", "hmm"])
+def test_places_of_words_are_those_of_their_definition(kind):
+    for given_is_source in (True, False):
+        direction, _ = direction_of(PAIRS, given_is_source=given_is_source)
+        direction.begin(kind)
+        positions = direction._positions
+        shapes = list(zip(positions.given.tolist(), positions.generated.tolist(), strict=True))
+        assert len(shapes) > 2
+        for (given, generated), start in zip(shapes, positions.starts.tolist(), strict=True):
+            if kind == "diagonal":
+                rows = [[abs((i + 1) / given - (j + 1) / generated) for i in range(given)] for j in range(generated)]
+            else:
+                rows = [[FARTHEST + i - before for i in range(1, given + 1)] for before in range(given + 1)]
+            found = positions.places[start : start + given * len(rows)].reshape(len(rows), given)
+            np.testing.assert_allclose(found, rows, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -324,7 +324,7 @@ class WordAlignmentModel:
     def links(self, source: Words, target: Words, method: Method = "grow-diag-final-and") -> Links:
         """The links (source word, target word), from 0, of a sentence pair, in ascending order.
 
-        `method` is one of symmetrisation.METHODS. Sentences are spelt as the model's words are by `words_of`.
+        `method` is one of `links.METHODS`. Sentences are spelt as the model's words are by `words_of`.
         """
         if not source or not target:
             return []
