@@ -259,6 +259,23 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
             "-",
         ): "ROOT has number 0",
     },
+    "rerank_plugins/ngram/arpa_lines.py": {
+        (
+            "value = whole / POWERS[places] if places >= 0 else whole * POWERS[-places]",
+            "0",
+            "1",
+        ): "10 to the power 0 is 1",
+    },
+    "rerank_plugins/ngram/arpa_reader.py": {
+        ("rows = np.zeros((1 << (3 * len(keys) // 2).bit_length(), 2), np.int64)", "1", "2"): KEPT,
+    },
+    "rerank_plugins/ngram/distributed_training.py": {
+        (
+            "levels = build_trie(rows, starts, events.layout.places, workspace, continuation=continuation, raw=raw, jobs=1)",
+            "1",
+            "2",
+        ): "the number of threads changes nothing",
+    },
 }
 
 

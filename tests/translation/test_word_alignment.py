@@ -184,12 +184,12 @@ def test_places_of_words_are_those_of_their_definition(kind):
         positions = direction._positions
         shapes = list(zip(positions.given.tolist(), positions.generated.tolist(), strict=True))
         assert len(shapes) > 2
-        for (given, generated), start in zip(shapes, positions.starts.tolist(), strict=True):
+        for (length, generated), start in zip(shapes, positions.starts.tolist(), strict=True):
             if kind == "diagonal":
-                rows = [[abs((i + 1) / given - (j + 1) / generated) for i in range(given)] for j in range(generated)]
+                rows = [[abs((i + 1) / length - (j + 1) / generated) for i in range(length)] for j in range(generated)]
             else:
-                rows = [[FARTHEST + i - before for i in range(1, given + 1)] for before in range(given + 1)]
-            found = positions.places[start : start + given * len(rows)].reshape(len(rows), given)
+                rows = [[FARTHEST + i - before for i in range(1, length + 1)] for before in range(length + 1)]
+            found = positions.places[start : start + length * len(rows)].reshape(len(rows), length)
             np.testing.assert_allclose(found, rows, rtol=1e-12)
 
 
