@@ -15,11 +15,12 @@ from tests.fuzz_targets import Target, models
 HEADER_ONLY = "what a model was trained on"
 PACKED = "n-grams"  # its links are packed in bits, which only their checksums protect
 TARGETS = [each for each in models() if each.is_container and each.name not in (HEADER_ONLY, PACKED)]
-# Numbers that are no places: counts and hashes, values, the symbols of n-grams, which are only compared, and, of
-# events of the HHMM, a -1 for the end of the sentence and for the awaited symbol itself.
+# Numbers that are no places: counts and hashes, values, the symbols of n-grams, which are only compared, the bits of
+# filters (`pairs`, `triples`), and, of events of the HHMM, a -1 for the end of the sentence and for the awaited symbol
+# itself.
 NO_PLACES = re.compile(
     r"(.*\.)?(vectors|counts|totals|hashes|documents|sentences|impacts|highest|contexts/symbol|events/symbol)"
-    r"|reductions5|expansions3"
+    r"|reductions5|expansions3|pairs|triples|classes\.unknown_types"
 )
 OF_PLACES = {("esa", "documents"), ("translation memory", "documents")}
 
