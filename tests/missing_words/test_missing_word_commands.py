@@ -128,6 +128,7 @@ def test_an_empty_file_has_no_sentences():
 def test_shares_of_the_first_places():
     assert top_accuracies([0, 1, 4, 9, 10, None]).tolist() == pytest.approx([n / 6 for n in (1, 2, 2, 3, 4)])
     assert chance([1, 4]).tolist() == pytest.approx([(1 + 1 / 4) / 2, 0.75, 0.875, 1, 1])
+    assert top_accuracies([]).tolist() == chance([]).tolist() == [0.0] * 5
     assert len(TOPS) == 5
 
 
