@@ -45,7 +45,7 @@ QUIET = (
     "--tb=no",
     "--disable-warnings",
 )
-LONGEST = 6.0  # seconds that a test may take in the first run
+LONGEST = 6.0  # seconds that a test may take in the first run, but for its fixtures
 KILLED, SURVIVED, UNREACHED = "killed", "survived", "unreached"
 _SLACK, _LONGER = 30.0, 3.0  # seconds for imports, and how much longer tests may take than in the first run
 
@@ -172,7 +172,8 @@ def first_run(tests: list[str], found: list[Mutation]) -> FirstRun:
 
     def run() -> Any:
         reached = Reached(wanted)
-        code = pytest.main([*QUIET, f"--timeout={LONGEST}", *tests], [reached])
+        # Outside the function of a test, the exception of the time limit would end pytest.
+        code = pytest.main([*QUIET, f"--timeout={LONGEST}", "-o", "timeout_func_only=true", *tests], [reached])
         lines = {os.path.relpath(path): lines for path, lines in reached.tests.items()}
         return int(code), reached.passed(), sorted(reached.failed), lines
 
