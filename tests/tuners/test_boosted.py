@@ -22,6 +22,8 @@ from rerank_plugins.testing import check_tuner
 from tests.command_line import done, refused
 from tests.tuners import naive_tuners as naive
 
+pytest.importorskip("sklearn", reason="boosted trees need the extra ml")
+
 METRIC = naive.ErrorRate()
 TREES = joined(
     ("f0", "f1"),
