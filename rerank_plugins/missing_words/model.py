@@ -20,7 +20,7 @@ from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.kit.elementary_functions import exp, log
 from rerank_plugins.kit.files.array_values import ContentsError
 from rerank_plugins.kit.files.model_schema import Array, Contents, ModelFile, Part, Setting, WordList
-from rerank_plugins.kit.vocabulary.word_ids import EOS, SPECIAL, UNK, Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import EOS, UNK, Vocabulary, check_special
 from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST, Filled, Gaps, best_words, contexts_of_gaps
 from rerank_plugins.missing_words.tables import (
     CONTEXTS,
@@ -81,8 +81,7 @@ class HashedWords(WordList):
     def read(self, hint: Any, name: str, contents: Contents) -> Vocabulary:
         """Return the vocabulary. Raises an error of DAMAGE."""
         words = super().read(hint, name, contents)
-        if words[:FIRST] != SPECIAL:
-            raise ContentsError(f"{name} begins with {words[:FIRST]!r:.100}, wanted {SPECIAL}")
+        check_special(name, words)
         return Vocabulary(words, contents.arrays["hashes"])
 
 

@@ -13,7 +13,7 @@ from rerank_plugins import LongArray, ModelError, TrainedOn
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.backoff.packed_tables import PackedTables
 from rerank_plugins.kit.backoff.tables import BackoffTables, table_arrays, tables_from
-from rerank_plugins.kit.files.array_values import ContentsError, check_values
+from rerank_plugins.kit.files.array_values import ContentsError, check_values, refusing_damage
 from rerank_plugins.kit.files.model_file import (
     Arrays,
     is_model_file,
@@ -23,7 +23,7 @@ from rerank_plugins.kit.files.model_file import (
     words_from,
     write_model,
 )
-from rerank_plugins.kit.vocabulary.word_ids import SPECIAL, Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import Vocabulary, check_special
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary, open_arpa
 from rerank_plugins.ngram.compact_file import MOST_WORDS, compact_arrays, is_compact, tables_of_compact
 
@@ -95,16 +95,12 @@ class NgramModel:
         settings, arrays = read_model(path, *kinds)
         if is_compact(arrays):
             return cls._of_compact(settings, arrays, path)
-        try:
+        with refusing_damage(f"{path}: damaged model"):
             layout = PackedTables if "event_bits" in arrays else BackoffTables
             tables = tables_from(layout, arrays, float(settings.get("unseen", 0.0)), str(path))
             if missing := [name for name in ("words", "hashes") if name not in arrays]:
                 raise ModelError(f"{path}: damaged model: it has no {', '.join(missing)}")
             vocabulary = Vocabulary(_words_of(arrays), arrays["hashes"])
-        except ContentsError as error:
-            raise ModelError(f"{path}: damaged model: {error}") from None
-        except DAMAGE as error:
-            raise ModelError(f"{path}: damaged model ({type(error).__name__}: {error})") from None
         size = len(vocabulary)
         if size != tables.sizes[0]:
             raise ModelError(f"{path}: damaged model: {size} words, but {tables.sizes[0]} 1-grams")
@@ -139,8 +135,7 @@ class NgramModel:
 def _words_of(arrays: Arrays) -> tuple[str, ...]:
     """The words of a model file. Raises ContentsError unless they begin with the special ones."""
     words = words_from(arrays["words"])
-    if words[: len(SPECIAL)] != SPECIAL:
-        raise ContentsError(f"words begins with {words[: len(SPECIAL)]!r:.100}, wanted {SPECIAL}")
+    check_special("words", words)
     return words
 
 

@@ -34,7 +34,7 @@ from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.order_estimation import first_children
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import BackoffTables, RecordArray
-from rerank_plugins.kit.files.array_values import ContentsError, check_range
+from rerank_plugins.kit.files.array_values import ContentsError, check_rising
 from rerank_plugins.kit.files.model_schema import Array, ModelFile, Offsets
 from rerank_plugins.kit.kernels import filling_kernel, kernel
 from rerank_plugins.kit.vocabulary.word_ids import EOS
@@ -124,10 +124,7 @@ class Queues:
 
 def check_children(queues: Queues) -> None:
     """Raise ContentsError unless the first extensions rise, up to the number of contexts, and filters are not empty."""
-    children = queues.children
-    check_range("children", children, 0, len(children) - 1)
-    if (children[1:] < children[:-1]).any():
-        raise ContentsError("children has an index out of range: below the one before it")
+    check_rising("children", queues.children, len(queues.children) - 1)
     for name, filter_ in (("pairs", queues.pairs), ("triples", queues.triples)):
         if len(filter_).bit_count() != 1:
             raise ContentsError(f"{name} has the length {len(filter_)}, wanted a power of two")

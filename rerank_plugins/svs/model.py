@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError
 from rerank_plugins.constituency.lexicon import EmittedWords
 from rerank_plugins.constituency.model_file import write_packed
-from rerank_plugins.core.errors import DAMAGE
+from rerank_plugins.core.errors import naming
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files import model_file
-from rerank_plugins.kit.files.array_values import ContentsError
+from rerank_plugins.kit.files.array_values import ContentsError, refusing_damage
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.files.model_schema import Array, ModelFile, Offsets, WordList
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE
@@ -202,7 +202,7 @@ def read_model(path: Path) -> SvsModel:
     """
     settings, arrays = model_file.read_model(path, KIND)
     stored = STORED.from_contents(settings, arrays, str(path))
-    try:
+    with naming(str(path)), refusing_damage(f"{path}: damaged model of vectorial semantics"):
         fields: dict[str, Any] = {name: getattr(stored, name) for name in NAMES}
         fields |= {name: np.ascontiguousarray(getattr(stored, name).T) for name in NUMBERS}
         fields |= {name: _p(getattr(stored, name)) for name in PROBABILITIES}
@@ -213,12 +213,6 @@ def read_model(path: Path) -> SvsModel:
         lexicon = VectorLexicon(stored.words, stored.starts, stored.emitting, word_p, unknown_types=types)
         heads = HeadTable(stored.headwords, stored.head_starts, stored.heads, _p(stored.heads_p))
         return normalised(SvsModel(**fields, lexicon=lexicon, heads=heads, settings=settings, path=str(path)))
-    except ContentsError as error:
-        raise ModelError(f"{path}: damaged model of vectorial semantics: {error}") from None
-    except DAMAGE as error:
-        raise ModelError(f"{path}: damaged model of vectorial semantics ({type(error).__name__}: {error})") from None
-    except ModelError as error:
-        raise ModelError(f"{path}: {error}") from None
 
 
 def read_or_embedded(model: Path | None, language: str = "") -> SvsModel:

@@ -12,6 +12,7 @@ import numpy as np
 from rerank_adapters.formats.frames import is_frame
 from rerank_plugins import ConfigError, FormatError, NBestList
 from rerank_plugins.core.columns import one_line
+from rerank_plugins.core.nbest import PackedHypotheses
 from rerank_plugins.core.sentences import check_lists
 
 
@@ -51,10 +52,13 @@ def checked_lists(nbests: Iterable[NBestList]) -> list[NBestList]:
 
 def _check_finite(nbest: NBestList, segment: str) -> None:
     """Raise FormatError for a feature or a total that is not finite, as readers of files do."""
-    if not np.isfinite(nbest.values).all():
-        row, column = np.argwhere(~np.isfinite(nbest.values))[0]
+    values = nbest.values
+    if (wrong := ~np.isfinite(values)).any():
+        row, column = np.argwhere(wrong)[0]
         where = f"segment {segment}, hypothesis {row}: {nbest.feature_names[column]}"
-        raise FormatError(f"{where} is {nbest.values[row, column]:g}, wanted a finite number")
+        raise FormatError(f"{where} is {values[row, column]:g}, wanted a finite number")
+    if isinstance(nbest.hypotheses, PackedHypotheses) and not np.isinf(nbest.totals).any():
+        return  # its hypotheses, which have no score where the total is nan, stay packed
     totals = (hypothesis.score for hypothesis in nbest)
     if wild := [(row, score) for row, score in enumerate(totals) if score is not None and not isfinite(score)]:
         row, score = wild[0]

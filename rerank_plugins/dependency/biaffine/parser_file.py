@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.dependency.biaffine.former_archive import is_archive, read_archive
 from rerank_plugins.dependency.biaffine.lstm import Direction, Float32, Params, halved
 from rerank_plugins.dependency.biaffine.network import Sizes, shapes
 from rerank_plugins.dependency.biaffine.pieces import WordInputs, text_form
 from rerank_plugins.kit.files import model_file
-from rerank_plugins.kit.files.array_values import ContentsError, check_values
+from rerank_plugins.kit.files.array_values import ContentsError, check_values, refusing_damage
 from rerank_plugins.kit.files.coarse_floats import coarse
 
 KIND = "biaffine dependency parser"
@@ -100,7 +99,7 @@ def read_model(path: Path) -> BiaffineModel:
     Raises ModelError for a file that is missing, damaged, cut short, or of another kind or version.
     """
     settings, arrays = read_archive(path, KIND) if is_archive(path) else model_file.read_model(path, KIND)
-    try:
+    with refusing_damage(f"{path}: damaged model of a parser"):
         lists = {name: tuple(settings[name]) for name in LISTS}
         check_values("vectors", arrays["vectors"], "finite")  # floats in archives
         vectors = arrays["vectors"].astype(np.float32) / np.float32(VECTOR_SCALE)
@@ -111,10 +110,6 @@ def read_model(path: Path) -> BiaffineModel:
         )  # fmt: skip
         _check_shapes(model)
         return model
-    except ContentsError as error:
-        raise ModelError(f"{path}: damaged model of a parser: {error}") from None
-    except DAMAGE as error:
-        raise ModelError(f"{path}: damaged model of a parser ({type(error).__name__}: {error})") from None
 
 
 def _params(arrays: Mapping[str, NDArray[Any]], network: str) -> Params:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, are_offsets
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.backoff.packed_tables import Levels, PackedTables
-from rerank_plugins.kit.files.array_values import ContentsError, check_range, check_values
+from rerank_plugins.kit.files.array_values import ContentsError, check_range, check_rising, check_values
 from rerank_plugins.kit.files.model_file import Arrays
 from rerank_plugins.kit.files.model_schema import Contents, Stored
 
@@ -106,9 +106,7 @@ class BackoffTables(Levels):
         check_range(f"symbol of {prefix}events", self.events["symbol"], 0, symbols - 1)
         if (self.events["symbol"][:symbols] != np.arange(symbols)).any():
             raise ContentsError(f"symbol of {prefix}events is not the place of each event of the empty context")
-        check_range(f"{prefix}children", self.children, 0, contexts)
-        if (self.children[1:] < self.children[:-1]).any():
-            raise ContentsError(f"{prefix}children has an index out of range: below the one before it")
+        check_rising(f"{prefix}children", self.children, contexts)
 
     def check_symbols(self, name: str, sizes: Sequence[int]) -> None:
         """Raise ContentsError for columns of other sizes, of which the first is that of the predicted symbol.

@@ -5,12 +5,16 @@ The least and the greatest value of an array tell, in two passes that make no co
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf, nextafter
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rerank_plugins.core.errors import DAMAGE, ModelError
 
 ROUNDING = 1e-6  # by which a stored probability may be above 1, or its logarithm above 0
 
@@ -45,6 +49,23 @@ class ContentsError(ValueError):
     """The contents of a model file are wrong; the message names the field, the value found and the value wanted."""
 
 
+@contextmanager
+def refusing_damage(what: str) -> Iterator[None]:
+    """In the block, errors of contents and of DAMAGE are ModelErrors, which begin with `what`: the file and its fault.
+
+    >>> with refusing_damage("lm.ngram: damaged model"):
+    ...     raise ContentsError("counts has -1 at 0")
+    Traceback (most recent call last):
+    rerank_plugins.core.errors.ModelError: lm.ngram: damaged model: counts has -1 at 0
+    """
+    try:
+        yield
+    except ContentsError as error:
+        raise ModelError(f"{what}: {error}") from None
+    except DAMAGE as error:
+        raise ModelError(f"{what} ({type(error).__name__}: {error})") from None
+
+
 def check_values(name: str, array: NDArray[Any], kind: ValueKind) -> None:
     """Raise ContentsError for a value of the array `name` that is not of this kind."""
     if kind == "any" or not array.size or array.dtype.kind not in "iuf":
@@ -68,6 +89,13 @@ def check_range(name: str, array: NDArray[Any], least: int, most: int) -> None:
     if not fits:
         wrong = (array < least) | (array > most)
         raise ContentsError(f"{name} has an index out of range: {found(array, wrong)}, wanted {least} to {most}")
+
+
+def check_rising(name: str, array: NDArray[Any], most: int) -> None:
+    """Raise ContentsError for integers that fall, or that are below 0 or above `most`."""
+    check_range(name, array, 0, most)
+    if (array[1:] < array[:-1]).any():
+        raise ContentsError(f"{name} has an index out of range: below the one before it")
 
 
 def found(array: NDArray[Any], wrong: NDArray[np.bool_]) -> str:

@@ -20,6 +20,7 @@ import numpy as np
 from rerank_plugins.core.arrays import IntArray, LongArray, are_below
 from rerank_plugins.core.brackets_and_quotes import MARKS, known_spelling
 from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.array_values import ContentsError
 from rerank_plugins.kit.files.model_schema import WordList
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_unknown
 from rerank_plugins.kit.workspace import Collection, Workspace
@@ -27,6 +28,12 @@ from rerank_plugins.kit.workspace import Collection, Workspace
 SPECIAL = ("<unk>", "<s>", "</s>")
 UNK, BOS, EOS = range(3)
 LINES_A_BLOCK = 1 << 14  # lines numbered at a time
+
+
+def check_special(name: str, words: tuple[str, ...]) -> None:
+    """Raise ContentsError unless the stored words begin with the special ones."""
+    if words[: len(SPECIAL)] != SPECIAL:
+        raise ContentsError(f"{name} begins with {words[: len(SPECIAL)]!r:.100}, wanted {SPECIAL}")
 
 
 class Numbering:
