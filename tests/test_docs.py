@@ -17,7 +17,6 @@ LINKED = PAGES | {
 }
 PYTHON = {name: re.findall(r"```python\n(.*?)```", text, re.S) for name, text in PAGES.items()}
 LONG = {"docs/tuners.md"}  # over two seconds
-COMMAND = re.compile(r"-m\s+tests\.experiments\.(\w+)((?:[^`|\n]|\n(?!\n| *rerank | *python ))*)")
 
 
 @pytest.fixture(scope="module")
@@ -81,25 +80,3 @@ def test_every_section_of_results_names_its_command_or_its_page_does():
                 measured = re.search(r"^\|.*\d\.\d.*\|$", section, re.M)
                 command = re.search(r"python\s-m\s|rerank [a-z]|pytest |python example_nbest/", general + section)
                 assert command or not measured, f"{name}: {section.splitlines()[0]}"
-
-
-def test_experiments_that_are_named_are_there():
-    """Every one is also named on a page, with options that it has."""
-    import importlib
-
-    from tests.test_experiments import RUNS
-
-    named = set()
-    for name, text in LINKED.items():
-        for match in COMMAND.finditer(text):
-            if match[1] == "NAME":
-                continue
-            named.add(match[1])
-            options = {
-                option
-                for parameter in importlib.import_module(f"tests.experiments.{match[1]}").main.params
-                for option in parameter.opts
-            }
-            for option in re.findall(r"(?<= )--?[a-z][a-z-]*", match[2]):
-                assert option in options, f"{name}: {match[1]} has no {option}"
-    assert named == set(RUNS)

@@ -47,9 +47,9 @@ class Parts(NamedTuple):
     role: float
 
 
-# On the training sets of STS 2012 (`python -m tests.experiments.meaning_weights`), the stem has its best value; c is 1,
-# the proportion as it is defined, and d what tells a swap from a passive (role_triples), which take 0.004 from the best
-# mean of r.
+# On the training sets of STS 2012 (`python -m docs.results.scripts.meaning_weights`), the stem has its best value; c is
+# 1, the proportion as it is defined, and d what tells a swap from a passive (role_triples), which take 0.004 from the
+# best mean of r.
 FITTED = Parts(0.8, 1.0, 0.5)
 ARGUMENTS = {"subject": 0, "object": 1, "to": 2, "MOD:nsubj": 0, "MOD:obj": 1, "MOD:iobj": 2}  # the numbers of roles
 

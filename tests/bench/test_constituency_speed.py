@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from docs.results.scripts.constituency_speed import nbest_lists, of_length, running_text
 from rerank_plugins.constituency.model_file import EMBEDDED, read_grammar
 from rerank_plugins.constituency.parsing import ChartParser, Decoding
 from rerank_plugins.kit.charts.inside import Chart, sharing_order
@@ -10,7 +11,6 @@ from rerank_plugins.kit.charts.rules import compile_rules
 from tests.bench.timing import seconds
 from tests.constituency.naive_pcfg import derivations, random_grammar
 from tests.constituency.pcfg_sentences import inside
-from tests.experiments.constituency_speed import nbest_lists, of_length, running_text
 
 pytestmark = pytest.mark.skipif(not EMBEDDED.is_file(), reason="no embedded grammar")
 

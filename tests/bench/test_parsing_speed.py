@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from docs.results.scripts.parser_table import without_punctuation
 from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
 from rerank_plugins.dependency.biaffine.parser_file import read_model
 from rerank_plugins.dependency.biaffine.parsing import parse_all
@@ -14,7 +15,6 @@ from rerank_plugins.kit.trees.parseval import Attachment
 from tests.bench.arc_eager import ArcEager, projective
 from tests.bench.timing import seconds
 from tests.dependency import naive_parsing
-from tests.experiments.parser_table import without_punctuation
 
 pytestmark = pytest.mark.slow
 

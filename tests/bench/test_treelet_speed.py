@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from docs.results.scripts.constituency_speed import nbest_lists
 from rerank_plugins.constituency.model_file import EMBEDDED as GRAMMAR
 from rerank_plugins.constituency.parser import PcfgParser
 from rerank_plugins.core.constituency_tree import read_trees
@@ -14,7 +15,6 @@ from rerank_plugins.treelet.sampling import TreeletSampler
 from rerank_plugins.treelet.training import collect, train
 from rerank_plugins.treelet.transformations import ArrayTransformations
 from tests.bench.timing import seconds
-from tests.experiments.constituency_speed import nbest_lists
 from tests.treelet.naive_tree_transformations import transform
 from tests.treelet.naive_treelet import NaiveTreelet
 from tests.treelet.test_treelet import BANK

@@ -60,7 +60,7 @@ def arpa(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def letters(tmp_path_factory):
-    from tests.experiments.texts import ngram_model
+    from docs.results.scripts.texts import ngram_model
 
     text = [("a", "b"), ("ab", "b", "a"), ("b", "ab"), ("aa", "ba"), ("abba",), ("a", "ab", "a", "b")] * 3
     return ngram_model(text, 3, tmp_path_factory.mktemp("lm") / "letters")

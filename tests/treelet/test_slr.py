@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from docs.results.scripts.acceptability_table import model_scores
 from rerank_adapters.formats.pairs import Pair
 from rerank_plugins import Hypothesis, LanguageModel, ModelError, NBestList
 from rerank_plugins.constituency.grammar import ln_unigrams
@@ -29,7 +30,6 @@ from rerank_plugins.treelet.slr import SlrFeature
 from rerank_plugins.treelet.training import collect, train
 from tests.command_line import done
 from tests.conftest import ROOT
-from tests.experiments.acceptability_table import model_scores
 from tests.hhmm.naive_hhmm import make_grammar, random_grammar
 from tests.ngram.naive_features import CORPUS
 

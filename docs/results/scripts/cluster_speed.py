@@ -1,0 +1,145 @@
+"""Print what a Dask cluster on this machine gains and costs, beside one machine's own processes (docs/clusters.md).
+
+TEXTS are tokenised, with one sentence per line; together they give the words for the counting of n-grams and the
+sentences for the parser. Each command is timed from its start to its end, in a process of its own; CPU seconds are
+those of the command and of the workers. The cluster is started before, with one process for each worker. The cost of a
+task is that of a task which does nothing. `equal` says whether the file is the same as on one machine, byte by byte.
+
+\b
+    python -m docs.results.scripts.cluster_speed novels.txt.xz novels-more.txt.xz --words 40000000 --sentences 100000
+    python -m docs.results.scripts.cluster_speed novels.txt.xz --words 0 --sentences 5000 --workers 2
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest import mock
+
+import click
+
+from docs.results.scripts.experiment import FILE, Listed, experiment, say
+from docs.results.scripts.ngram_speed import RERANK, timed
+from rerank_adapters.cli import ended_by_signals
+from rerank_plugins import RerankError
+from rerank_plugins.kit.files.text import open_text
+from tests.runtime.dask_cluster import DaskCluster
+
+
+@experiment("cluster_speed", __doc__)
+@click.argument("texts", type=FILE, nargs=-1, required=True)
+@click.option("--words", default=40_000_000, help="Count the n-grams of this many words; with 0, of none.")
+@click.option("--sentences", default=100_000, help="Parse this many sentences; with 0, none.")
+@click.option("--order", default=5, help="The order of the n-gram model.")
+@click.option("--memory", default="8G", help="The option of `rerank train ngram`.")
+@click.option("--parser", default="english", help="The option of `rerank trees parse`.")
+@click.option("--workers", type=Listed(int), default="1,2", help="Numbers of workers of the cluster.")
+@click.option("--jobs", type=Listed(int), default="1,2", help="Numbers of threads or processes without a cluster.")
+@click.option("--tasks", default=1000, help="Tasks that do nothing.")
+def main(
+    texts: tuple[Path, ...],
+    words: int,
+    sentences: int,
+    order: int,
+    memory: str,
+    parser: str,
+    workers: tuple[int, ...],
+    jobs: tuple[int, ...],
+    tasks: int,
+) -> None:
+    """Run the commands without and with a cluster, and print the tables."""
+    import distributed  # noqa: F401 -- its absence is said before anything is measured
+
+    quiet = {"RERANK_CACHE": "", "OMP_NUM_THREADS": "1"}
+    with ended_by_signals(), TemporaryDirectory() as name, mock.patch.dict(os.environ, quiet):
+        folder = Path(name)
+        commands: dict[str, list[str | Path]] = {}
+        if words:
+            size = _taken(texts, folder / "counted", words, sentences=None)
+            say(f"{size:,} words")
+            commands["counting"] = ["train", "ngram", folder / "counted", "--order", str(order), "--memory", memory]
+        if sentences:
+            size = _taken(texts, folder / "parsed", None, sentences)
+            say(f"{size:,} sentences")
+            commands["parsing"] = ["trees", "parse", folder / "parsed", "-p", parser]
+        print("| work | by | wall s | CPU s | equal |\n| --- | --- | ---: | ---: | --- |", flush=True)
+        for work, command in commands.items():
+            for number in jobs:
+                cpu, wall, _ = timed([*RERANK, *command, "-j", str(number), "-o", folder / f"{work}-{number}"])
+                _row(work, f"this machine, -j {number}", wall, cpu, _same(folder, work, str(number), jobs[0]))
+        costs = []
+        for number in workers:
+            at = folder / f"cluster of {number}"
+            at.mkdir()
+            with DaskCluster(at, number) as cluster:
+                costs.append((number, _cost_of_tasks(cluster.address, tasks)))
+                for work, command in commands.items():
+                    before, output = cluster.cpu, folder / f"{work}-cluster"
+                    cpu, wall, _ = timed([*RERANK, *command, "-o", output, "--scheduler", cluster.address])
+                    equal = _same(folder, work, "cluster", jobs[0])
+                    _row(work, f"a cluster of {number}", wall, cpu + cluster.cpu - before, equal)
+        print("\n| workers | ms a task | CPU ms of the command |\n| ---: | ---: | ---: |")
+        for number, (wall, cpu) in costs:
+            print(f"| {number} | {wall:.2f} | {cpu:.2f} |")
+
+
+def _row(work: str, by: str, wall: float, cpu: float, equal: str) -> None:
+    print(f"| {work} | {by} | {wall:.1f} | {cpu:.1f} | {equal} |", flush=True)
+
+
+def _same(folder: Path, work: str, which: str, first: int) -> str:
+    """Whether a file has the bytes of the first one; it is deleted unless it is that."""
+    if which == str(first):
+        return ""
+    same = (folder / f"{work}-{which}").read_bytes() == (folder / f"{work}-{first}").read_bytes()
+    (folder / f"{work}-{which}").unlink()
+    return "yes" if same else "no"
+
+
+def _taken(texts: Sequence[Path], path: Path, words: int | None, sentences: int | None) -> int:
+    """Write the first words or sentences of the texts to a plain file, and return their number."""
+    taken = 0
+    with path.open("w", encoding="utf-8") as plain:
+        for text in texts:
+            with open_text(text) as lines:
+                for line in islice(lines, None if sentences is None else sentences - taken):
+                    if words is not None and taken >= words:
+                        return taken
+                    plain.write(line if line.endswith("\n") else f"{line}\n")
+                    taken += 1 if words is None else len(line.split())
+    return taken
+
+
+def _cost_of_tasks(address: str, tasks: int) -> tuple[float, float]:
+    """Milliseconds and CPU milliseconds for each of so many tasks that do nothing, in a process of its own."""
+    script = f"from docs.results.scripts.cluster_speed import print_cost; print_cost({address!r}, {tasks})"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    if ran.returncode:
+        raise RerankError(f"tasks that do nothing failed: {ran.stderr}")
+    wall, cpu = map(float, ran.stdout.split())
+    return wall, cpu
+
+
+def print_cost(address: str, tasks: int) -> None:
+    """Print the milliseconds, and the CPU milliseconds of this process, for each of so many tasks."""
+    from rerank_adapters.runtime.cluster import each, using_cluster
+
+    with using_cluster(address):
+        each(_nothing, range(10), "nothing")
+        wall, cpu = time.perf_counter(), time.process_time()
+        each(_nothing, range(tasks), "nothing")
+    print(1000 * (time.perf_counter() - wall) / tasks, 1000 * (time.process_time() - cpu) / tasks)
+
+
+def _nothing(item: int) -> int:
+    return item
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Print the scores of the embedded English parser beside an arc-eager one (docs/results/parsing.md).
+
+The arc-eager parser is trained on the gold tags of both treebanks and parses with the tags that the embedded parser's
+tagger predicts. UPOS, UAS and LAS are in per cent, the speed is in sentences per CPU second.
+
+DATA is a folder with treebank_ewt/ewt-train.conllu.xz and ewt-dev.conllu.xz, treebank_gum/gum-train.conllu.xz and
+gum-dev.conllu.xz.
+"""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from docs.results.scripts.experiment import FOLDER, experiment, file_of, say
+from rerank_plugins import RerankError
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
+from rerank_plugins.dependency.parsers import EMBEDDED, EnglishParser
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.trees.parseval import Attachment
+from tests.bench.arc_eager import ArcEager
+
+GOLD = {"EWT": "treebank_ewt/ewt", "GUM": "treebank_gum/gum"}
+Trees = Sequence[DependencyTree]
+
+
+def read(path: Path, most: int | None) -> list[DependencyTree]:
+    """The first trees of a CoNLL-U file. Raises FormatError where it is malformed."""
+    with open_text(path) as lines:
+        return list(read_conllu(lines, str(path)))[:most]
+
+
+def without_punctuation(tree: DependencyTree) -> DependencyTree:
+    """The tree without its punctuation marks, unless one of them is needed or nothing else is left."""
+    governing = set(tree.heads)
+    mark = [i not in governing and all(unicodedata.category(c)[0] == "P" for c in w) for i, w in enumerate(tree.words)]
+    kept = [i for i, marked in enumerate(mark) if not marked]
+    if len(kept) in (0, len(tree.words)) or any(mark[i] for i, head in enumerate(tree.heads) if head == -1):
+        return tree
+    place = {old: new for new, old in enumerate(kept)} | {-1: -1}
+    columns = (tuple(column[i] for i in kept) for column in (tree.words, tree.relations, tree.tags))
+    words, relations, tags = columns
+    return DependencyTree(words, tuple(place[tree.heads[i]] for i in kept), relations, tags)
+
+
+def bare(tree: DependencyTree) -> DependencyTree:
+    """The tree as for a recogniser's output: in lower case, without punctuation."""
+    tree = without_punctuation(tree)
+    return replace(tree, words=tuple(word.lower() for word in tree.words))
+
+
+def print_row(name: str, gold: Trees, parse: Callable[[Trees], Trees]) -> None:
+    """Print a row of the table: the scores and the sentences per CPU second."""
+    parse(gold[:1])
+    started = time.process_time()
+    parsed = parse(gold)
+    seconds = time.process_time() - started
+    scores = Attachment()
+    for tree, guess in zip(gold, parsed, strict=True):
+        scores.add(tree, guess)
+    values = " | ".join(f"{value:.2f}" for value in scores.percent().values())
+    print(f"| {name} | {values} | {len(gold) / seconds:,.0f} |", flush=True)
+
+
+def by_embedded_parser(parser: EnglishParser, trees: Trees) -> list[DependencyTree]:
+    """Tag and parse the sentences of gold trees. Raises RerankError for a sentence without a parse."""
+    trees_or_none = [parse.dependencies for parse in parser.parse([tree.words for tree in trees])]
+    parsed = [tree for tree in trees_or_none if tree is not None]
+    if len(parsed) < len(trees_or_none):
+        raise RerankError(f"{len(trees_or_none) - len(parsed)} sentences have no parse, expected one for each")
+    return parsed
+
+
+@experiment("parser_table", __doc__)
+@click.argument("data", type=FOLDER)
+@click.option("--most", type=int, help="Take only this many trees of each file.  [default: all]")
+def main(data: Path, most: int | None) -> None:
+    """Train the arc-eager parser, parse with both parsers and print the table."""
+    train = [tree for name in GOLD.values() for tree in read(file_of(data, f"{name}-train.conllu.xz"), most)]
+    dev = {name: read(file_of(data, f"{path}-dev.conllu.xz"), most) for name, path in GOLD.items()}
+    english = EnglishParser()
+    say(f"training the arc-eager parser on {len(train):,} trees")
+    eager = ArcEager(train)
+
+    def ours(trees: Trees) -> Trees:
+        return by_embedded_parser(english, trees)
+
+    def theirs(tagged: Trees) -> Trees:
+        return [eager.tree(t.words, t.tags) for t in tagged]
+
+    print(f"{EMBEDDED.stat().st_size / 1e6:.1f} MB; arc-eager: {eager.used} projective trees of {len(train)}")
+    print("| parser, gold trees | UPOS | UAS | LAS | sentences/s |\n| --- | ---: | ---: | ---: | ---: |")
+    for name, gold in dev.items():
+        tagged = {tree.words: tree for tree in ours(gold)}
+        print_row(f"english, {name}", gold, ours)
+        print_row(f"arc-eager, {name}", gold, lambda trees, known=tagged: theirs([known[t.words] for t in trees]))  # type: ignore[misc]
+        print_row(f"english, {name}, lower case without punctuation", [bare(tree) for tree in gold], ours)
+
+
+if __name__ == "__main__":
+    main()
