@@ -8,6 +8,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+# Tests start many processes, each of which would compile the sources again; so this process keeps what it imports below.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 import pytest
 from hypothesis import settings
 
@@ -22,10 +26,6 @@ settings.load_profile("patient")
 
 # As under `make`: each process of the tests has one core, and threads that wait for others would take the rest.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-# Tests start many processes, each of which would compile the sources again.
-sys.dont_write_bytecode = False
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 keep_embedded()  # many tests use the embedded models
 relax_gc()  # as commands do

@@ -10,6 +10,7 @@ import re
 import resource
 import shutil
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,7 @@ def in_a_fork(command: list[str], prepare) -> Ran:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
+        sys.dont_write_bytecode = True  # where a limit on the size of files cuts it, Python leaves it so
         try:
             prepare()
             ran = rerank(*command)

@@ -9,12 +9,13 @@ import shutil
 import sqlite3
 import traceback
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from rerank_plugins import FeatureTable, RerankError
-from tests.command_line import done, in_process_of_its_own, one_line, refused, rerank, start
+from tests.command_line import Ran, done, in_process_of_its_own, one_line, refused, rerank, start
 
 GOOD = "0 ||| a b ||| LM0= -1 TM0= -1 -2 ||| -3\n0 ||| a ||| LM0= -2 TM0= -1 -2 ||| -4\n1 ||| c ||| LM0= -2 TM0= 0 -2 ||| -4\n"
 REFERENCES = "a b\nc\n"
@@ -462,22 +463,37 @@ def big(place):
     return place
 
 
-@pytest.mark.parametrize(
-    "writer", [pytest.param(WRITERS[name], marks=[pytest.mark.slow] * (name != "gz"), id=name) for name in WRITERS]
-)
-def test_a_full_disk(big, writer):
-    """A limit on the size of files stands for the disk: what is written goes through the same calls."""
-    arguments = [argument.replace("OUT", "old") for argument in writer]
-    if "old.gz" in arguments:
-        shutil.copy(big / "old", big / "old.gz")
-    before = everything(big)
+def on_a_full_disk(folder: Path, *arguments: str) -> Ran:
+    """How a process ends in which a limit on the size of files stands for the disk: the same calls fail.
+
+    It writes no byte code, for Python would leave that cut, in the folders of the product.
+    """
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
-    said = one_line(in_process_of_its_own(*arguments, cwd=big, preexec_fn=limit), 2, after=True)
+    with mock.patch.dict(os.environ, PYTHONDONTWRITEBYTECODE="1"):
+        return in_process_of_its_own(*arguments, cwd=folder, preexec_fn=limit)
+
+
+@pytest.mark.parametrize(
+    "writer", [pytest.param(WRITERS[name], marks=[pytest.mark.slow] * (name != "gz"), id=name) for name in WRITERS]
+)
+def test_a_full_disk(big, writer):
+    arguments = [argument.replace("OUT", "old") for argument in writer]
+    if "old.gz" in arguments:
+        shutil.copy(big / "old", big / "old.gz")
+    before = everything(big)
+    said = one_line(on_a_full_disk(big, *arguments), 2, after=True)
     assert re.match(r"old(\.gz)?: .*File too large", said), said
     assert everything(big) == before
+
+
+def test_a_full_disk_cuts_no_byte_code(place, monkeypatch):
+    """Python leaves byte code where it was cut, and whatever imports it later fails."""
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(place / "byte code"))
+    assert on_a_full_disk(place, "--version").code == 0
+    assert in_process_of_its_own("--version").code == 0
 
 
 def test_no_space_left_is_said_in_words(place, monkeypatch, caplog):

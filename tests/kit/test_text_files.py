@@ -200,7 +200,7 @@ def test_writing_that_fails_midway(tmp_path, kind):
         "    with open_atomic(sys.argv[1]) as stream: stream.write(os.urandom(1 << 17).hex())\n"
         "except RerankError as error: print(error)"
     )
-    command = [sys.executable, "-c", program, str(tmp_path / f"out.{kind}")]
+    command = [sys.executable, "-B", "-c", program, str(tmp_path / f"out.{kind}")]  # -B: byte code would be cut
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout == f"{tmp_path}/out.{kind}: cannot be written (File too large)\n"
     assert done.stderr == ""
