@@ -103,16 +103,6 @@ def treebank(treebank_path: Path) -> list[DependencyTree]:
 
 
 @pytest.fixture(scope="session")
-def udpipe_model(treebank_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A micro UDPipe model, in about a second."""
-    from tests.dependency.micro_parsers import train_udpipe
-
-    path = tmp_path_factory.mktemp("udpipe") / "micro.udpipe"
-    path.write_bytes(train_udpipe(treebank_path))
-    return path
-
-
-@pytest.fixture(scope="session")
 def stanza_trained(treebank_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
     """Micro models of Stanza, in some 9 seconds of CPU: tagger, dependency parser, constituency parser, word vectors."""
     from tests.dependency.micro_parsers import train_stanza

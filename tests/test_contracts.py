@@ -137,7 +137,6 @@ CASES = {
     "parser": {
         "english": [{}],
         "biaffine": [{"model": str(EMBEDDED), "language": "en"}],
-        "udpipe": [{"model": "micro.udpipe"}, {"model": "micro.udpipe", "beam": 1}],
         "stanza": [
             {"tagger": "tagger.pt", "parser": "parser.pt"},
             {"tagger": "tagger.pt", "constituency": "constituency.pt", "vectors": "vectors.pt"},
@@ -384,11 +383,10 @@ SLOW = {"stanza"}  # its models are trained first: see dependency/test_stanza_pa
 
 
 @pytest.mark.parametrize(("name", "options"), [case for case in cases("parser") if case.values[0] not in SLOW])
-def test_parsers(name, options, tmp_path, udpipe_model):
+def test_parsers(name, options, tmp_path):
     (tmp_path / "trees.conllu").write_text(TREES, encoding="utf-8")
     (tmp_path / "trees.ptb").write_text(BRACKETS, encoding="utf-8")
     (tmp_path / "k-best").write_text(K_BEST, encoding="utf-8")
-    (tmp_path / "micro.udpipe").write_bytes(udpipe_model.read_bytes())
     write_svs(random_model(1, concepts=3), tmp_path / "micro.svs")
     sentences = [("the", "cat", "sat"), ("a", "dog"), ("unknown", "words"), ()]
     parser = built("parser", name, options, tmp_path)

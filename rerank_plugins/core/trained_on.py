@@ -72,11 +72,6 @@ class TrainedOn:
             raise ModelError(f"{path}: a model for {self.language!r}, wanted {language!r}")
 
 
-def language_code(name: str) -> str:
-    """The code of a language by its English name, `de` for `german`; "" for a name that is not known."""
-    return _code(name) if locale.normalize(name) != name else ""
-
-
 def _code(language: str) -> str:
     """The code without the country, `en` for `en_GB`, also of a language given by its name."""
     return re.split(r"[-_.]", locale.normalize(language))[0].lower()

@@ -14,7 +14,6 @@ def register_parsers(register: Register) -> None:
     """Register the parsers of this family."""
     register("english", "rerank_plugins.dependency.parsers:EnglishParser")
     register("biaffine", "rerank_plugins.dependency.parsers:BiaffineParser")
-    register("udpipe", "rerank_plugins.dependency.parsers:UdpipeParser")
     register("stanza", "rerank_plugins.dependency.stanza_parser:StanzaParser")
     register("treebank", "rerank_plugins.dependency.parsers:TreebankParser")
 

@@ -1,4 +1,4 @@
-"""Micro models of other people's parsers, trained in seconds on the project's own treebank: they load, run, and err."""
+"""Micro models of Stanza, trained in seconds on the project's own treebank: they load, run, and err."""
 
 import json
 import os
@@ -10,27 +10,10 @@ from pathlib import Path
 from rerank_plugins.core.constituency_tree import Tree, write_tree
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 
-MICRO_TAGGER = "use_lemma=0;provide_lemma=0;use_feats=0;provide_feats=0;iterations=2"
-MICRO_PARSER = "iterations=2;hidden_layer=20;embedding_form=10;embedding_upostag=5;embedding_feats=0;embedding_deprel=5"
 STANZA_SIZES = (
     *("--hidden_dim", "40", "--deep_biaff_hidden_dim", "40", "--word_emb_dim", "20"),
     *("--transformed_dim", "20", "--tag_emb_dim", "10", "--dropout", "0", "--word_dropout", "0"),
 )
-
-
-def train_udpipe(treebank: Path, tagger: str = MICRO_TAGGER, parser: str = MICRO_PARSER) -> bytes:
-    """A UDPipe model."""
-    from ufal import udpipe
-
-    reader, sentences = udpipe.InputFormat.newConlluInputFormat(), udpipe.Sentences()
-    reader.setText(treebank.read_text(encoding="utf-8"))
-    error, sentence = udpipe.ProcessingError(), udpipe.Sentence()
-    while reader.nextSentence(sentence, error):
-        sentences.push_back(sentence)
-        sentence = udpipe.Sentence()
-    content = udpipe.Trainer.train("morphodita_parsito", sentences, udpipe.Sentences(), "none", tagger, parser, error)
-    assert not error.occurred(), error.message
-    return content
 
 
 def run_python(folder: Path, *arguments: object) -> None:

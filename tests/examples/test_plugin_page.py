@@ -13,6 +13,7 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
 from rerank_plugins import FeatureTable, read_conllu
 from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.kit.files.languages import embedded
 from rerank_plugins.testing import (
     check_feature_extractor,
     check_format,
@@ -112,7 +113,7 @@ def test_a_format(job):
         assert said in refused(*command)
 
 
-def test_a_feature_with_a_parser(job, udpipe_model):
+def test_a_feature_with_a_parser(job):
     (job / "trees.conllu").write_text(
         "1\tthe\t_\tDET\t_\t_\t3\tdet\t_\t_\n2\tbig\t_\tADJ\t_\t_\t3\tamod\t_\t_\n"
         "3\tcat\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n1\tyes\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n",
@@ -131,7 +132,7 @@ def test_a_feature_with_a_parser(job, udpipe_model):
     (extract,) = commands("dependency_distance.py")
     done(*extract)
     assert "dependency-distance" in FeatureTable.load(job / "tune.npz").names
-    shutil.copy(udpipe_model, job / "german.udpipe")
+    shutil.copy(embedded("parser.biaffine"), job / "german.biaffine")
     assert "dependency-distance" in table(job, SECTIONS["dependency_distance.py"]).names
 
 

@@ -22,7 +22,7 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.paths import cache_folder
 from rerank_plugins.core.scored_trees import ScoredTree
-from rerank_plugins.dependency.parsers import EnglishParser, TreebankParser, UdpipeParser
+from rerank_plugins.dependency.parsers import EnglishParser, TreebankParser
 from rerank_plugins.kit.files import blobs, cached_parser
 from rerank_plugins.kit.files.blobs import Kind
 from rerank_plugins.kit.files.cached_parser import CachedParser, identity
@@ -114,8 +114,12 @@ def test_identity_names_class_code_options_and_engines(tmp_path):
     before = identity(ChainParser(model=tmp_path / "folder"))
     (tmp_path / "folder" / "file").rename(tmp_path / "folder" / "other")
     assert identity(ChainParser(model=tmp_path / "folder")) != before
-    engines = json.loads(identity(UdpipeParser(tmp_path / "none.udpipe")))["engines"]
-    assert engines == {"ufal.udpipe": version("ufal.udpipe")}
+
+    @dataclass
+    class WithEngine(ChainParser):
+        engines = ("numpy",)
+
+    assert json.loads(identity(WithEngine()))["engines"] == {"numpy": version("numpy")}
     assert identity(ChainParser(relation=lambda: 1)) is None  # an option that cannot be described
 
 

@@ -19,7 +19,7 @@ from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.dependency.biaffine.network import Sizes, initial
 from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
 from rerank_plugins.dependency.language_model import DependencyLanguageModel
-from rerank_plugins.dependency.parsers import BiaffineParser, EnglishParser, UdpipeParser
+from rerank_plugins.dependency.parsers import BiaffineParser, EnglishParser
 from rerank_plugins.dependency.stanza_parser import StanzaParser
 from rerank_plugins.kit.files.languages import embedded
 from rerank_plugins.kit.files.model_file import read_trained_on, write_model
@@ -168,8 +168,6 @@ def test_language_and_parser_that_contradict_each_other(place):
 def test_languages_of_parsers(place):
     assert EnglishParser().trained_on == PcfgParser().trained_on == TrainedOn("en")
     assert BiaffineParser(place / "german.biaffine").trained_on == StanzaParser("de").trained_on == TrainedOn("de")
-    assert UdpipeParser(place / "german-gsd-ud-2.5-191206.udpipe").trained_on == TrainedOn("de")
-    assert UdpipeParser(place / "own.udpipe").trained_on == TrainedOn("")
     assert not TrainedOn("en").differs(TrainedOn("en-GB"))
     assert TrainedOn("en").differs(TrainedOn("german"))
 

@@ -157,7 +157,7 @@ def parse(
 
     `texts`   texts, which go through the text steps of `text`; sequences of words, which are taken as they are; or a
               Path: a file with one text per line
-    `parser`  a parser by name ("pcfg", "udpipe,model=german.udpipe"), by the file of its model, or an object
+    `parser`  a parser by name ("pcfg", "biaffine,model=german.biaffine"), by the file of its model, or an object
     `jobs`    the number of processes
 
     A tree has `.words`, `.tree` (constituents), `.dependencies`, `.to_brackets()` and `.to_conllu()`, and so has the
