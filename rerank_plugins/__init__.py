@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         Metric,
         NBestFormat,
         Rescored,
-        Scorer,
         Tuner,
         TuningData,
         TuningResult,
@@ -85,7 +84,6 @@ __all__ = [
     "Rescored",
     "Sampler",
     "ScoredTree",
-    "Scorer",
     "Sentence",
     "SentenceFeature",
     "SentenceModel",
@@ -131,8 +129,7 @@ _NAMES = {  # by module
     "core.hookspecs": "Register hookimpl",
     "core.interfaces": "BatchedLM FeatureExtractor GenerativeLM HasUnigrams IncrementalLM LanguageModel Parse Parser"
     " Sampler Sentence SentenceFeature SentenceModel option",
-    "core.metrics_and_tuners": "Metric NBestFormat Rescored Scorer Tuner TuningData TuningResult TuningStep"
-    " check_texts",
+    "core.metrics_and_tuners": "Metric NBestFormat Rescored Tuner TuningData TuningResult TuningStep check_texts",
     "core.nbest": "Hypothesis NBestList",
     "core.pickling": "PickledFields",
     "core.scored_trees": "KBestTrees ScoredTree SharedTrees",

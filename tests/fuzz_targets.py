@@ -36,8 +36,7 @@ from rerank_adapters.formats.pairs import read_minimal_pairs, read_scored_pairs,
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.formats.systems import read_outputs
-from rerank_adapters.tuners.trees import Trees, joined
-from rerank_adapters.weights import Weights, read_weights, write_weights
+from rerank_adapters.weights import read_weights
 from rerank_plugins import FeatureTable
 from rerank_plugins.constituency.model_file import read_grammar as read_pcfg
 from rerank_plugins.constituency.model_file import write_grammar
@@ -419,20 +418,6 @@ def feature_table(path: Path) -> None:
     FeatureTable(("a", "b"), values, np.array([0, 2, 3]), ("0", "1"), sparse, {"n": [1]}).save(path)
 
 
-TREE = {"feature": np.array([1, 0, 0]), "threshold": np.array([0.5, np.inf, np.inf]), "left": np.array([1, 1, 2]),
-        "right": np.array([2, 1, 2]), "value": np.array([0.0, 1.0, -2.0])}  # fmt: skip
-
-
-def boosted() -> Trees:
-    """A tree."""
-    return joined(("f0", "f1"), [TREE], depth=1, scale=0.5)
-
-
-def write_boosted_weights(path: Path) -> None:
-    """The trees beside weights."""
-    write_weights(Weights({"f0": 1.0}, trees=boosted()), path)
-
-
 def dependency_model(path: Path) -> None:
     """Trees of a few sentences."""
     collector = TreeCollector()
@@ -556,10 +541,6 @@ def models() -> Iterable[Target]:
     yield Target("recorded table", "t.npz", feature_table, lambda path: load_table(path, REGISTRY, path.parent))
     yield model("biaffine parser", biaffine_model, biaffine.read_model)
     yield Target("archive of a parser", "parser.npz", parser_archive, biaffine.read_model)
-    yield model("boosted trees", lambda path: boosted().write(path), Trees.read)
-    yield Target("boosted weights", "w.toml", write_boosted_weights, read_weights)
-    yield Target("trees of weights", "w.trees", lambda path: write_boosted_weights(path.with_suffix(".toml")),
-                 lambda path: read_weights(path.with_suffix(".toml")))  # fmt: skip
     yield model("dependency", dependency_model, dependency_file.read_model)
     yield model("dependency with classes", class_model, dependency_file.read_model)
     yield model("what a model was trained on", dependency_model, read_trained_on)

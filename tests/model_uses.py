@@ -7,11 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from rerank_adapters.applications.similarity.model import read_similarity
-from rerank_adapters.tuners.trees import Trees, tree_lead
-from rerank_plugins import FeatureTable, Hypothesis, NBestList
+from rerank_plugins import Hypothesis, NBestList
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.core.feature_table import SparseBlock
 from rerank_plugins.dependency.model import read_model as read_dependency
 from rerank_plugins.missing_words.model import METHODS
 from rerank_plugins.missing_words.model import read_model as read_missing_words
@@ -198,16 +196,6 @@ def of_joint_model(path: Path) -> Iterator[Value]:
         yield from ((values, True) for values in extractor.word_scores(nbest(TARGETS, source)))
 
 
-def of_boosted_trees(path: Path) -> Iterator[Value]:
-    """Scores of rows, and shares of features in a lead."""
-    sparse = SparseBlock((), np.zeros(5, np.int64), np.zeros(0, np.int32), np.zeros(0))
-    values = np.arange(8.0).reshape(4, 2) ** 1.5
-    table = FeatureTable(("f0", "f1"), values, np.array([0, 2, 4]), ("0", "1"), sparse)
-    trees = Trees.read(path)
-    yield trees.scores(table), False
-    yield np.array([*tree_lead(trees, table, 0, 1).values()]), False
-
-
 def of_similarity(path: Path) -> Iterator[Value]:
     """Scores of measures, and vectors of sentences."""
     model = read_similarity(path)
@@ -226,7 +214,6 @@ TEXT = [nbest([" ".join(words) for words in PLAIN])]
 OF_WORDS = all_of(language_model("ngram-lm", PLAIN), language_model("unigram", PLAIN))
 USES: dict[str, Use] = {
     "biaffine parser": of_parser,
-    "boosted trees": of_boosted_trees,
     "dependency": of_dependencies,
     "dependency with classes": of_dependencies,
     "n-grams": OF_WORDS,

@@ -175,7 +175,6 @@ CASES = {
         "mira": [{}, {"restarts": 2}],
         "expected-risk": [{}, {"target": "sentence"}],
         "mbr": [{}, {"evidence": 4}],
-        "boosted": [{"trees": 3, "least": 5}],
     },
     "trainer": {
         "ngram": [{}],

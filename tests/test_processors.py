@@ -46,7 +46,7 @@ from tests.test_processors import TRAINED
 for name in ("word-alignment", *TRAINED):
     done("train", name, *TRAINED[name].split(), "-o", name)
 """
-TUNED = ("mert,restarts=2", "pro", "mira", "expected-risk", "mbr", "boosted")
+TUNED = ("mert,restarts=2", "pro", "mira", "expected-risk", "mbr")
 TUNE_ALL = """
 import sys
 from tests.command_line import done

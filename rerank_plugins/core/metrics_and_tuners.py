@@ -135,14 +135,6 @@ class TuningData:
 TuningReport = Callable[[TuningStep], None]
 
 
-class Scorer(GuestsAreChecked, ABC):
-    """A learnt model that adds to the weighted sums of hypotheses what no weights can express."""
-
-    @abstractmethod
-    def scores(self, table: FeatureTable) -> FloatArray:
-        """(rows): what each row's weighted sum is increased by; comparable within a list."""
-
-
 @dataclass(frozen=True, eq=False)
 class TuningResult:
     """Tuned weights, one per name of `table.all_names`, and a record of the tuning.
@@ -153,7 +145,6 @@ class TuningResult:
     `trace`     the score after each iteration
     `restarts`  the final weights of each restart; `restart_scores` are their scores
     `notes`     remarks for the user (sparse features left fixed, early stop, …)
-    `scorer`    a model whose scores are added to the weighted sums; None where there are weights alone
     `margin`    the first hypothesis of a list is left only where another one leads it by more, in the unit of the
                 weighted sums or expected utilities; 0 chooses the highest, infinity keeps the first everywhere
     """
@@ -167,22 +158,15 @@ class TuningResult:
     restarts: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     restart_scores: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
-    scorer: Scorer | None = None
     margin: float = 0.0
 
     def scores(self, table: FeatureTable) -> FloatArray:
-        """(rows): the weighted sum of each row, and what the scorer adds to it."""
-        sums = table.scores(self.weights)
-        return sums if self.scorer is None else sums + self.scorer.scores(table)
+        """(rows): the weighted sum of each row."""
+        return table.scores(self.weights)
 
 
 class Tuner(GuestsAreChecked, ABC):
-    """An algorithm that chooses weights by the metric of the hypotheses that they select.
-
-    `learns_scorer` is whether the result may have a scorer, which is written to a file beside that of the weights.
-    """
-
-    learns_scorer: ClassVar[bool] = False
+    """An algorithm that chooses weights by the metric of the hypotheses that they select."""
 
     def quick(self) -> Tuner | None:
         """The tuner with the options by which it is fast enough to tune on many samples; None where there are none."""

@@ -14,7 +14,6 @@ from rerank_adapters.chain.tuning import prepare
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
 from rerank_adapters.config import System
 from rerank_adapters.report.tables import contribution_table
-from rerank_adapters.tuners.boosted import Boosted
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.weights import read_weights
@@ -272,4 +271,3 @@ def test_families_are_measured_by_a_tuner_that_can_be_quick():
     assert fast_tuner(Patient(passes=90)) == Patient(passes=2)
     assert fast_tuner(Mira(passes=9, bags=5)) == Mira(passes=9)
     assert fast_tuner(Mert()) == Mira()
-    assert [tuner.learns_scorer for tuner in (Mira, Mert, Boosted)] == [False, False, True]

@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 
 from rerank_adapters import Reranker, read_nbest
-from rerank_adapters.tuners.trees import standardised_in_lists
-from rerank_adapters.weights import Weights, write_weights
-from rerank_plugins import ConfigError, FormatError, Hypothesis, ModelError
+from rerank_plugins import ConfigError, FormatError, Hypothesis
 from tests.command_line import done
-from tests.tuners.test_boosted import TREES
 
 
 @pytest.fixture(scope="module")
@@ -94,17 +91,3 @@ def test_warming_up_loads_models(weights, small, tmp_path):
     )
     with pytest.raises(Exception, match=r"lm\.arpa"):
         Reranker.load(tmp_path / "w.toml").warm_up()
-
-
-def test_the_trees_beside_the_weights_count(tmp_path):
-    """Their sum, of features standardised within the list, is added to the weighted sum."""
-    write_weights(Weights({"f0": 1.0, "f1": 0.5}, trees=TREES), tmp_path / "w.toml")
-    columns = {"f0": [3.0, 1.0, 2.0], "f1": [0.0, 4.0, 1.0]}
-    reranked = Reranker.load(tmp_path / "w.toml").rerank(["a", "b", "c"], features=columns)
-    values = np.stack(list(columns.values()), axis=1)
-    trees = TREES.sums(standardised_in_lists(values, np.array([0, 3])))
-    np.testing.assert_allclose(reranked.rescored.scores, values @ [1.0, 0.5] + trees)
-    assert np.abs(trees).max() > 0
-    (tmp_path / "w.trees").unlink()
-    with pytest.raises(ModelError, match=r"w\.trees"):
-        Reranker.load(tmp_path / "w.toml")

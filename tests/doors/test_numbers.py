@@ -61,7 +61,7 @@ def test_scores_beyond_all_others_are_an_error(tmp_path, form, case):
     assert line.endswith(WILD) or form == "hyporadise"
 
 
-@pytest.mark.parametrize("tuner", ["mert", "pro", "mira", "expected-risk", "mbr", "boosted"])
+@pytest.mark.parametrize("tuner", ["mert", "pro", "mira", "expected-risk", "mbr"])
 def test_tuners_refuse_wild_values(tmp_path, tuner):
     """Values that no format has read, such as those of a table."""
     lists, references = tmp_path / "lists", tmp_path / "ref"

@@ -39,9 +39,6 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], str]] = {
             "2.0",
         ): "the penalty of an empty text is given in the next line",
     },
-    "adapters/rerank_adapters/tuners/boosted.py": {
-        ("sign = 1.0 if data.metric.higher_is_better else -1.0", "1.0", "2.0"): "the gains are standardised",
-    },
     "adapters/rerank_adapters/tuners/hope_fear.py": {
         ("weights[feature] = new if new < lists.upper[feature] else lists.upper[feature]", "<", "<="): "both are equal",
     },

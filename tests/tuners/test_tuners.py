@@ -57,7 +57,7 @@ def with_sparse(table, rng, statistics):
 def test_all_are_registered_with_a_description():
     registry = load_plugins(("rerank_adapters.tuners",), installed=False)
     entries = registry.entries["tuner"]
-    assert set(entries) == {"mert", "pro", "mira", "expected-risk", "mbr", "boosted", "grid"}
+    assert set(entries) == {"mert", "pro", "mira", "expected-risk", "mbr", "grid"}
     for name, entry in entries.items():
         assert name == "grid" or "20" in entry.summary  # names its paper's year
         assert all(option.doc for option in entry.options())

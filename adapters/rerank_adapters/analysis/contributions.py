@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 
@@ -79,7 +79,6 @@ def from_json(text: str) -> Contributions | None:
         record["held_out"],
         record["folds"],
         record["segments"],
-        record["linear"],
     )
 
 
@@ -109,10 +108,9 @@ def family_contributions(job: Job, data: Data, table: FeatureTable, weights: Wei
     if folds < 2 or len(by_family) < 2:
         return None
     with StatusLine("measuring what each feature contributes"):
-        linear = replace(weights, trees=None)  # without the trees, which belong to no family
-        result = contributions(
+        return contributions(
             tuning_data(job, data, table),
-            np.asarray(linear.vector_for(table)),
+            np.asarray(weights.vector_for(table)),
             by_family,
             fast_tuner(job.tuner),
             start_weights(job, data, table),
@@ -121,4 +119,3 @@ def family_contributions(job: Job, data: Data, table: FeatureTable, weights: Wei
             together=families_together(systems, job.labels),
             jobs=job.config.jobs,
         )
-    return replace(result, linear=weights.trees is None)

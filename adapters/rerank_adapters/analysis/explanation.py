@@ -1,10 +1,9 @@
 """Explains why one hypothesis of a segment beats another: contributions of features, scores of words, trees.
 
-    score(A) - score(B) = Σ_f w_f (x_f(A) - x_f(B)) + t_f
+    score(A) - score(B) = Σ_f w_f (x_f(A) - x_f(B))
 
-for a weighted sum; t_f is what boosted trees add by the feature, 0 without them. Weights with a margin raise the total
-of the decoder's 1-best, which counts like a feature that the 1-best alone has. Under MBR the choice goes by expected
-utilities, of which this sum is the model score alone.
+for a weighted sum. Weights with a margin raise the total of the decoder's 1-best, which counts like a feature that the
+1-best alone has. Under MBR the choice goes by expected utilities, of which this sum is the model score alone.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from rerank_adapters.chain.apply import aligned, apply_weights
 from rerank_adapters.chain.extraction.plan import as_read
 from rerank_adapters.chain.job import Job
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.tuners.trees import Trees, tree_lead
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, Parse, Parser, Rescored
 
@@ -53,17 +51,13 @@ class Side:
 
 
 class Contribution(NamedTuple):
-    """A feature with its weight, its values in both hypotheses, and what it adds to the first one's lead.
-
-    `trees` is the part of the lead that boosted trees add; the rest is the weight times the difference of the values.
-    """
+    """A feature with its weight, its values in both hypotheses, and what it adds to the first one's lead."""
 
     feature: str
     family: str
     weight: float
     first: float
     second: float
-    trees: float
     lead: float
 
 
@@ -141,7 +135,6 @@ def contributions(
     job: Job,
     table: FeatureTable,
     weights: FloatArray,
-    trees: Trees | None,
     first: int,
     second: int,
     raised: float = 0.0,
@@ -149,14 +142,11 @@ def contributions(
     """What each feature adds to the lead of row `first` of the table over row `second`; the largest comes first.
 
     `raised` is what a margin adds to the total of row 0, which is a row of the result if one of the two is that row.
-    Features without a weight that no tree uses either, and sparse ones that neither row has, are left out.
+    Features without a weight, and sparse ones that neither row has, are left out.
     """
     family = {name: label for label, names in job.plan.columns.items() for name in names}
     values = np.stack([_row(table, first), _row(table, second)])
-    by_trees = tree_lead(trees, table, first, second) if trees is not None else {}
-    added = np.array([by_trees.get(name, 0.0) for name in table.all_names])
-    weighted = (weights != 0) & ((np.arange(len(weights)) < len(table.names)) | values.any(axis=0))
-    used = np.flatnonzero(weighted | (added != 0))
+    used = np.flatnonzero((weights != 0) & ((np.arange(len(weights)) < len(table.names)) | values.any(axis=0)))
     rows = [
         Contribution(
             table.all_names[i],
@@ -164,15 +154,14 @@ def contributions(
             float(weights[i]),
             float(values[0, i]),
             float(values[1, i]),
-            float(added[i]),
-            float(weights[i] * (values[0, i] - values[1, i]) + added[i]),
+            float(weights[i] * (values[0, i] - values[1, i])),
         )
         for i in used.tolist()
     ]
     if raised and (first == 0) != (second == 0):
         values_of_margin = float(first == 0), float(second == 0)
         lead = raised if first == 0 else -raised
-        rows.append(Contribution(MARGIN, MARGIN, raised, *values_of_margin, 0.0, lead))
+        rows.append(Contribution(MARGIN, MARGIN, raised, *values_of_margin, lead))
     return tuple(sorted(rows, key=lambda row: -abs(row.lead)))
 
 
@@ -254,8 +243,7 @@ def explain(
     in_order, vector = aligned(job, weights, nbest, table)
     raised = 0.0
     if weights.margin and weights.decision == "map":
-        added = 0.0 if weights.trees is None else weights.trees.scores(in_order)[0]
-        raised = float(rescored.scores[0] - in_order.scores(vector)[0] - added)
+        raised = float(rescored.scores[0] - in_order.scores(vector)[0])
     scores = {}
     if references:
         for measure in job.measures:
@@ -281,7 +269,7 @@ def explain(
         len(nbest),
         side(choices[0], first),
         side(choices[1], second),
-        contributions(job, in_order, vector, weights.trees, first, second, raised),
+        contributions(job, in_order, vector, first, second, raised),
         word_scores(job, nbest.select([first, second])),
         parses_of(job, texts_of, parsers),
     )

@@ -63,17 +63,13 @@ def _contributions(explanation: Explanation, count: int, width: int) -> Iterator
     yield f"What makes A lead by {lead:+.4g}: weight × (value of A − value of B)"
     if explanation.decision == "mbr":
         yield "  (of the model score; the choice goes by the expected metric of MBR)"
-    trees = any(row.trees for row in rows)
-    if trees:
-        yield f"  + the share of boosted trees (Shapley values, together {sum(row.trees for row in rows):+.4g})"
-    name = NAME - NUMBER if trees else NAME
-    heads = ("weight", "A", "B", *(["trees"] if trees else []), "adds")
-    yield f"  {'feature':<{name}}{''.join(f'{head:>{NUMBER}}' for head in heads)} {'B':<{BAR}}|{'A':>{BAR}}"
+    heads = ("weight", "A", "B", "adds")
+    yield f"  {'feature':<{NAME}}{''.join(f'{head:>{NUMBER}}' for head in heads)} {'B':<{BAR}}|{'A':>{BAR}}"
     longest = max((abs(row.lead) for row in rows), default=0.0) or 1.0
     for row in rows[:count]:
         cells = "".join(f"{_number(value):>{NUMBER}}" for value in (row.weight, row.first, row.second))
-        cells += "".join(f"{_number(value, '+'):>{NUMBER}}" for value in ([row.trees] if trees else []) + [row.lead])
-        yield f"  {_cut(row.feature, name):<{name}}{cells} {_bar(row.lead / longest)}".rstrip()
+        cells += f"{_number(row.lead, '+'):>{NUMBER}}"
+        yield f"  {_cut(row.feature, NAME):<{NAME}}{cells} {_bar(row.lead / longest)}".rstrip()
     others = rows[count:]
     if others:
         rest = f"{len(others)} other features"

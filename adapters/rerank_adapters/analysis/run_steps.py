@@ -68,7 +68,7 @@ def contributions_step(run: Run) -> Step:
         own, tuned = of_weights(run), read_weights(run.weights())
         measured = {
             "folds": job.config.evaluation.contribution_folds,
-            "weights": [tuned.dense, tuned.sparse, tuned.trees is None],
+            "weights": [tuned.dense, tuned.sparse],
             "families": list(job.labels),
             "together": contributions.families_together(job.config.system, job.labels),
         }

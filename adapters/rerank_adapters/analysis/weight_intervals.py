@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -75,7 +74,7 @@ def weights_with_intervals(job: Job, data: Data, table: FeatureTable, weights: W
     `table` has the features of the weights. The resampled sets are tuned by the job's own tuner, quick where it can be:
     bags would resample what is resampled already.
     """
-    vector = np.asarray(replace(weights, trees=None).vector_for(table))
+    vector = np.asarray(weights.vector_for(table))
     samples = samples_of(job)
     drawn = np.empty((0, len(vector)))
     if samples:

@@ -32,7 +32,6 @@ from rerank_plugins import (
     NBestList,
     RerankError,
     Rescored,
-    Scorer,
 )
 from rerank_plugins.core.arrays import LongArray
 
@@ -77,7 +76,6 @@ def rerank(
     evidence: int | None = None,
     texts: Iterable[Sequence[str]] | None = None,
     added: Collection[str] | None = None,
-    scorer: Scorer | None = None,
     margin: float = 0.0,
 ) -> Iterator[tuple[NBestList, Rescored]]:
     """Yield each list with its new order. `weights` are in the order of `table.all_names`.
@@ -85,14 +83,12 @@ def rerank(
     With `utility` the decision is MBR: the totals are expected utilities (higher is better, for error metrics too)
     under softmax(scale · weighted sum), in which the `evidence` highest hypotheses represent the list (all if None).
     `texts` are the hypotheses of each segment as the metric should see them; those of the lists if None. `added` names
-    the features that are not the decoder's, as for `rescore`. A `scorer` adds its scores to the weighted sums.
+    the features that are not the decoder's, as for `rescore`.
     A `margin` is added to the total of the first hypothesis, which thereby reaches the highest total at most.
 
     Raises RerankError where lists and table do not belong together, or one is longer than the other.
     """
     sums = table.scores(weights)
-    if scorer is not None:
-        sums = sums + scorer.scores(table)
     processed = iter(texts) if texts is not None else None
     segment = -1
     for segment, nbest in enumerate(nbests):
@@ -149,7 +145,6 @@ def apply_weights(
             evidence=weights.evidence or None,
             texts=[measure.text.apply(nbest.texts)] if measure else None,
             added=added,
-            scorer=weights.trees,
             margin=weights.margin,
         )
         if facts is not None:

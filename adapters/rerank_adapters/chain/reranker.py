@@ -133,7 +133,7 @@ class Reranker:
 
     @classmethod
     def load(cls, path: str | Path, registry: Registry | None = None) -> Reranker:
-        """The reranker of a weights file, with the boosted trees that may stand beside it.
+        """The reranker of a weights file.
 
         Raises FormatError for a damaged file, ConfigError and PluginError where its features cannot be rebuilt.
         """

@@ -20,7 +20,7 @@ from rerank_adapters.chain.steps import Step, file_hash
 from rerank_adapters.chain.tune import columns_of, learn
 from rerank_adapters.config import DataSet
 from rerank_adapters.formats.writing import open_lists
-from rerank_adapters.weights import read_weights, trees_file, write_weights
+from rerank_adapters.weights import read_weights, write_weights
 from rerank_plugins import __version__, open_atomic
 from rerank_plugins.core.fingerprint import Fingerprint, describe
 
@@ -57,7 +57,6 @@ def features_step(run: Run, name: str, label: str = RERANKED) -> Step:
 def weights_step(run: Run, label: str = RERANKED) -> Step:
     """Tunes the weights of a system on the tuning set."""
     job, table, weights = run.systems[label], run.table(TUNE, label), run.weights(label)
-    files = [weights, *([trees_file(weights)] if job.tuner.learns_scorer else [])]
 
     def tune() -> Iterator[str]:
         lists = run.validated_tuning
@@ -68,7 +67,7 @@ def weights_step(run: Run, label: str = RERANKED) -> Step:
         for line in learnt.summary:
             yield line if label == RERANKED else f"{label}: {line}"
 
-    return Step(TUNE, _named("weights", label), lambda: of_weights(run, label), files, tune, [table])
+    return Step(TUNE, _named("weights", label), lambda: of_weights(run, label), [weights], tune, [table])
 
 
 def lists_step(run: Run, name: str, label: str = RERANKED) -> Step:
@@ -120,7 +119,6 @@ def of_reranking(run: Run, name: str, label: str = RERANKED) -> Fingerprint:
         "references": files_of_references(job, data),  # which say how many lines the 1-bests have
         "table": file_hash(run.table(name, label)),
         "weights": [tuned.dense, tuned.sparse, tuned.decision, tuned.scale, tuned.evidence, tuned.margin],
-        "trees": file_hash(trees_file(weights)) if tuned.trees is not None else None,
     }
     return with_lists(job, data, job.measures[:1], own)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @options.references_option
 @click.option("-t", "--tuner", "tuners", multiple=True, metavar="TUNER", shell_complete=plugin_names("tuner"),
               help=f"Compare this tuner: {options.PLUGIN_HELP}. Repeatable.",
-              show_default="all that need neither options nor an extra")  # fmt: skip
+              show_default="all that need no options")  # fmt: skip
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True,
               help="Divide the tuning set into this many folds.")  # fmt: skip
 @click.option("--seeds", type=click.IntRange(1), default=3, show_default=True,
@@ -59,9 +59,7 @@ def command(
     job, values = with_table(job, table)
     job.build("measures")
     known = job.registry.entries["tuner"].items()
-    names = tuners or tuple(
-        name for name, entry in known if not entry.needs_options and not getattr(entry.factory, "extra", "")
-    )
+    names = tuners or tuple(name for name, entry in known if not entry.needs_options)
     built = {name: with_margin(*job.tuner_and_margin(plugin_table(name), f"--tuner {name}")) for name in names}
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     values = features_of(job, data, values, table)

@@ -45,8 +45,6 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
 
     summary_line = SummaryLine()
     tuned = read_weights(weights)
-    if tuned.trees is not None and form != "toml":
-        raise ConfigError(f"{weights}: boosted trees belong to these weights, and no file of Moses can hold them")
     if form == "moses-ini":
         if template is None:
             raise ConfigError("--as moses-ini needs --template: the moses.ini whose [weight] section is replaced")

@@ -109,7 +109,7 @@ function bars(rows, decision) {
   const rest = rows.slice(12).reduce((sum, row) => sum + row.lead, 0);
   const cells = kept.map(row => {
     const width = 50 * Math.abs(row.lead) / biggest, left = row.lead < 0 ? 50 - width : 50;
-    const title = `weight ${row.weight} × (${row.first} − ${row.second})` + (row.trees ? `, and ${row.trees} by trees` : "");
+    const title = `weight ${row.weight} × (${row.first} − ${row.second})`;
     return `<span title="${escaped(title)}">${escaped(row.feature)}</span>` +
       `<span class="${row.lead < 0 ? "bad" : "good"}"><i style="margin-left:${left}%;width:${width}%"></i></span>` +
       `<span title="${escaped(title)}">${signed(row.lead)}</span>`;

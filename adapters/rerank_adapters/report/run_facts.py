@@ -41,16 +41,12 @@ class Contribution:
 
 @dataclass(frozen=True)
 class Contributions:
-    """The contributions of all families, and the held-out score with all of them, over so many folds of segments.
-
-    `linear` is false where the tuned weights are only a part of the model, of which the spreads are proportions.
-    """
+    """The contributions of all families, and the held-out score with all of them, over so many folds of segments."""
 
     rows: tuple[Contribution, ...]
     held_out: float
     folds: int
     segments: int
-    linear: bool = True
 
 
 @dataclass(frozen=True)

@@ -76,8 +76,6 @@ def contribution_table(result: Contributions, metric: str) -> Table:
         "difference, with its 95 % interval.",
         noise(result),
     )
-    if not result.linear:
-        notes = (f"{notes[0]} It leaves out the boosted trees, which have no weights.", *notes[1:])
     header = ("family", "features", "weight × spread", "held out", "loss")
     return Table(f"Contribution of each family: {metric}", header, tuple(rows), notes)
 

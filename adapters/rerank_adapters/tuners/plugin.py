@@ -12,5 +12,4 @@ def register_tuners(register: Register) -> None:
     register("mira", "rerank_adapters.tuners.mira:Mira")
     register("expected-risk", "rerank_adapters.tuners.expected_risk:ExpectedRisk")
     register("mbr", "rerank_adapters.tuners.mbr:Mbr")
-    register("boosted", "rerank_adapters.tuners.boosted:Boosted")
     register("grid", "rerank_adapters.tuners.grid:Grid")

@@ -2,16 +2,15 @@
 
 from pathlib import Path
 
-from rerank_adapters.weights.named_weights import Weights, read_weights_toml, trees_file, write_weights
+from rerank_adapters.weights.named_weights import Weights, read_weights_toml, write_weights
 
-__all__ = ["Weights", "read_weights", "trees_file", "write_weights"]
+__all__ = ["Weights", "read_weights", "write_weights"]
 
 
 def read_weights(path: str | Path) -> Weights:
     """Read a weights file: .toml is read as weights.toml, .ini as moses.ini, anything else as a Moses weights file.
 
-    Raises FormatError, with the line, for a value that is not a finite number, an unknown key, and a repeated name;
-    ModelError for boosted trees that are missing or damaged.
+    Raises FormatError, with the line, for a value that is not a finite number, an unknown key, and a repeated name.
     """
     if Path(path).suffix == ".toml":
         return read_weights_toml(path)

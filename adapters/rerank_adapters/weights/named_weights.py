@@ -13,12 +13,7 @@ This is an example of the file:
     "wt_der~the" = 0.01
     [provenance]                        # how the weights were made
 
-Floats are written with the digits that read back exactly. The boosted trees of weights are a model file beside them,
-of the same name with the suffix .trees:
-
-    [trees]
-    file = "weights.trees"              # in the folder of this file
-    sha256 = "…"                        # so that weights and trees of two tunings are not mixed
+Floats are written with the digits that read back exactly.
 """
 
 from __future__ import annotations
@@ -35,23 +30,20 @@ import numpy as np
 import tomli_w
 
 from rerank_adapters.formats.feature_field import label_groups, names_differ
-from rerank_adapters.tuners.trees import Trees
 from rerank_plugins import (
     ConfigError,
     FeatureTable,
     FloatArray,
     FormatError,
-    PluginError,
     TuningResult,
     open_atomic,
     open_text,
 )
 from rerank_plugins.core.json_and_toml import read_toml_table
-from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import display_name
 
-KEYS = ("decision", "scale", "evidence", "margin", "dense", "sparse", "trees", "provenance")
+KEYS = ("decision", "scale", "evidence", "margin", "dense", "sparse", "provenance")
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,7 +55,6 @@ class Weights:
     `decision`    "map" chooses the highest weighted sum, "mbr" the highest expected utility under softmax(scale * sum),
                   taken over the `evidence` hypotheses of highest sum (0: all of them)
     `provenance`  how they were made: version, seed, metric signature, tuner and settings, fingerprints, score ...
-    `trees`       boosted trees whose sum is added to the weighted sum; None where there are weights alone
     `margin`      the first hypothesis of a list is left only where the total of another one exceeds its own by more, in
                   the unit of the totals; 0 chooses the highest total, infinity keeps the first hypothesis everywhere
 
@@ -79,7 +70,6 @@ class Weights:
     scale: float = 1.0
     evidence: int = 0
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    trees: Trees | None = None
     margin: float = 0.0
 
     def __repr__(self) -> str:
@@ -92,17 +82,12 @@ class Weights:
 
     @classmethod
     def from_tuning(cls, table: FeatureTable, result: TuningResult, provenance: Mapping[str, Any]) -> Weights:
-        """The weights of a tuning result for the features of `table`.
-
-        Raises PluginError for a scorer other than boosted trees, for which there is no file.
-        """
-        if result.scorer is not None and not isinstance(result.scorer, Trees):
-            raise PluginError(f"a {type(result.scorer).__name__} cannot be written with the weights: only Trees can")
+        """The weights of a tuning result for the features of `table`."""
         values = [float(value) for value in result.weights]
         dense = dict(zip(table.names, values, strict=False))
         sparse = dict(zip(table.sparse.names, values[len(table.names) :], strict=True))
         decision = result.decision, float(result.scale), result.evidence
-        return cls(dense, sparse, *decision, provenance, result.scorer, float(result.margin))
+        return cls(dense, sparse, *decision, provenance, float(result.margin))
 
     def vector(self, all_names: Sequence[str], sparse_names: Collection[str] = ()) -> FloatArray:
         """(len(all_names)): the weights in the order of a table's `all_names`; 0 for `sparse_names` without a weight.
@@ -123,10 +108,7 @@ class Weights:
         return np.array([known.get(name, 0.0) for name in all_names], np.float64)
 
     def vector_for(self, table: FeatureTable) -> FloatArray:
-        """The weights in the order of a table's columns. Raises ConfigError as `vector` does, and for boosted trees."""
-        if self.trees is not None:
-            origin = self.provenance.get("file", "the weights")
-            raise ConfigError(f"{origin}: boosted trees belong to these weights, which alone would choose otherwise")
+        """The weights in the order of a table's columns. Raises ConfigError as `vector` does."""
         return self.vector(table.all_names, frozenset(table.sparse.names))
 
     def dense_for(self, all_names: Sequence[str], sparse_names: Collection[str]) -> Mapping[str, float]:
@@ -202,10 +184,7 @@ def plain_values(value: Any) -> Any:
 
 
 def write_weights(weights: Weights, path: str | Path) -> None:
-    """Write weights.toml, completely or not at all; `-` is stdout. Trees go to a file beside it, before the weights.
-
-    Raises ConfigError for trees without a file to stand beside.
-    """
+    """Write weights.toml, completely or not at all; `-` is stdout."""
     provenance = {key: value for key, value in weights.provenance.items() if key != "file"}
     document = {
         "decision": weights.decision,
@@ -214,14 +193,13 @@ def write_weights(weights: Weights, path: str | Path) -> None:
         "margin": weights.margin if weights.margin else {},
         "dense": grouped(weights.dense),
         "sparse": dict(weights.sparse),
-        "trees": _write_trees(weights.trees, path) if weights.trees is not None else {},
         "provenance": plain_values(provenance),
     }
     write_toml({key: value for key, value in document.items() if value != {} or key == "dense"}, path)
 
 
 def read_weights_toml(path: str | Path) -> Weights:
-    """Read weights.toml. Raises FormatError, with the line, and ModelError for trees that are missing or damaged."""
+    """Read weights.toml. Raises FormatError, with the line."""
     file = read_toml(path)
     for key in file.document:
         if key not in KEYS:
@@ -248,34 +226,7 @@ def read_weights_toml(path: str | Path) -> Weights:
     if not sections["dense"] and not sections["sparse"]:
         raise file.error("no weights: expected a table [dense] with a number per feature")
     provenance = {**_table("provenance", file), "file": file.name}
-    trees = _read_trees(_table("trees", file), file, Path(path).parent)
-    return Weights(sections["dense"], sections["sparse"], decision, scale, evidence, provenance, trees, float(margin))
-
-
-def trees_file(path: Path) -> Path:
-    """The file of the boosted trees that belong to the weights at `path`."""
-    return path.with_suffix(".trees")
-
-
-def _write_trees(trees: Trees, path: str | Path) -> dict[str, str]:
-    """Write the trees beside weights at `path`; return the table that names their file."""
-    if str(path) == "-":
-        raise ConfigError("boosted trees are a file beside the weights: they cannot go to stdout")
-    file = trees_file(Path(path))
-    trees.write(file)
-    return {"file": file.name, "sha256": content_hash(file)}
-
-
-def _read_trees(table: dict[str, Any], file: TomlFile, folder: Path) -> Trees | None:
-    if not table:
-        return None
-    name = table.get("file")
-    if not isinstance(name, str) or Path(name).name != name:
-        raise file.error(f"file is {name!r}, expected the name of a file beside these weights", "file")
-    trees = Trees.read(folder / name)
-    if content_hash(folder / name) != table.get("sha256"):
-        raise file.error(f"{name} holds the trees of other weights: its SHA-256 is another one", "sha256")
-    return trees
+    return Weights(sections["dense"], sections["sparse"], decision, scale, evidence, provenance, float(margin))
 
 
 def _table(key: str, file: TomlFile) -> dict[str, Any]:

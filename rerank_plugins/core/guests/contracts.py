@@ -6,7 +6,7 @@ from rerank_plugins.core.guests import features, formats, language_models, metri
 from rerank_plugins.core.guests.arguments import State, state
 from rerank_plugins.core.guests.calls import Contract, declare
 from rerank_plugins.core.interfaces import FeatureExtractor, Parser, SentenceFeature, SentenceModel
-from rerank_plugins.core.metrics_and_tuners import Metric, NBestFormat, Scorer, Tuner, TuningData
+from rerank_plugins.core.metrics_and_tuners import Metric, NBestFormat, Tuner, TuningData
 from rerank_plugins.core.trainer import Trainer
 
 UNCHECKED = Contract(None)
@@ -48,7 +48,6 @@ CONTRACTS: dict[type, dict[str, Contract]] = {
         "with_sources": UNCHECKED,
     },
     Tuner: {"tune": Contract(tuners.tune), "quick": Contract(tuners.quick)},
-    Scorer: {"scores": Contract(tuners.scores)},
     NBestFormat: {
         "read": Contract(formats.read, streams=True),
         "read_folder": Contract(formats.read, streams=True),

@@ -10,7 +10,7 @@ import numpy as np
 from rerank_plugins.core.guests.arrays import finite, numbers, type_of
 from rerank_plugins.core.guests.calls import Call
 from rerank_plugins.core.guests.names import shown
-from rerank_plugins.core.metrics_and_tuners import Scorer, Tuner, TuningResult
+from rerank_plugins.core.metrics_and_tuners import Tuner, TuningResult
 
 DECISIONS = ("map", "mbr")
 SLACK = 1e-12  # by which rounding may take a weight beyond its bounds
@@ -35,8 +35,6 @@ def tune(call: Call, value: Any) -> Any:
         raise call.wanted(f"margin {shown(margin)}", "a number of 0 or more")
     if not isinstance(value.notes, tuple) or not all(isinstance(note, str) for note in value.notes):
         raise call.wanted(f"notes {shown(value.notes)}", "a tuple of texts")
-    if value.scorer is not None and not isinstance(value.scorer, Scorer):
-        raise call.wanted(f"scorer {shown(value.scorer)}", "a Scorer, or None")
     _record(call, value, len(names))
     if value.decision == "map":
         _constraints(call, value.weights, np.asarray(start), data, names)
@@ -83,11 +81,4 @@ def quick(call: Call, value: Any) -> Any:
     """A tuner, or None."""
     if value is not None and not isinstance(value, Tuner):
         raise call.wanted(type_of(value), "a Tuner, or None")
-    return value
-
-
-def scores(call: Call, value: Any) -> Any:
-    """(rows): what a scorer adds to the weighted sums."""
-    rows = len(call.given[0].values)
-    finite(call, numbers(call, value, (rows,), "(rows)"), lambda at: f"row {at[0]} of {rows}")
     return value

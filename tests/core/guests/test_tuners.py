@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rerank_plugins import FeatureTable, PluginError, Scorer, Tuner, TuningData, TuningResult
+from rerank_plugins import FeatureTable, PluginError, Tuner, TuningData, TuningResult
 from tests.core.guests.test_metrics import Words
 
 TABLE = FeatureTable.dense(("one", "two"), np.ones((3, 2)), np.array([0, 3]))
@@ -42,7 +42,6 @@ WRONG = {
     "evidence": (replace(GOOD, evidence=-1), "found evidence -1"),
     "margin": (replace(GOOD, margin=float("nan")), "found margin nan, wanted a number of 0 or more"),
     "notes": (replace(GOOD, notes="a note"), "found notes 'a note', wanted a tuple of texts"),
-    "scorer": (replace(GOOD, scorer=3), "found scorer 3, wanted a Scorer, or None"),
     "trace": (replace(GOOD, trace=(0.5,)), "trace, step 0: found the float 0.5, wanted a TuningStep"),
     "restarts": (replace(GOOD, restarts=np.ones((2, 2))), r"restarts: found .* \(2, 2\), wanted \(0, 2\)"),
     "fixed": (replace(GOOD, weights=np.array([1.5, 0.6])), "found 0.6 for the fixed feature 'two', wanted its start"),
@@ -64,14 +63,3 @@ def test_right_values_pass():
     assert tuned(GOOD) is GOOD
     infinite = replace(GOOD, margin=float("inf"), decision="mbr", weights=np.array([3.0, 0.6]))
     assert tuned(infinite) is infinite
-
-
-def test_scores_of_a_scorer():
-    class One(Scorer):
-        def scores(self, table):
-            return 1.0
-
-    with pytest.raises(
-        PluginError, match=r"One: scores: found the float 1.0, wanted a float64 array of shape \(rows\)"
-    ):
-        replace(GOOD, scorer=One()).scores(TABLE)
