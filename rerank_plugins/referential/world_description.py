@@ -1,9 +1,9 @@
-"""Collects the facts about a world from files of any format, checks them, and makes a `World` of them.
+"""Collects the facts about a world from its files, checks them, and makes a `World` of them.
 
-The readers of the formats add facts, each with a function that finds the file and line it came from. Individuals may be
-declared after they are mentioned. `world` raises FormatError, with file and line, for an individual that is mentioned
-but not declared, a tuple with another number of arguments than its relation, a taxonomy with a cycle, a functor without
-its measure or relation, and a name that stands for two things.
+The reader (world_file.py) adds facts, each with a function that finds the file and line it came from. Individuals may
+be declared after they are mentioned. `world` raises FormatError, with file and line, for an individual that is only
+mentioned, a tuple with another number of arguments than its relation, a taxonomy with a cycle, a functor without its
+measure or relation or with options that cannot be meant, and a name that stands for two things.
 """
 
 from __future__ import annotations
@@ -156,7 +156,10 @@ class Facts:
             return Complement()
         if "measure" in known:
             values = self._values(str(options.get("measure")), where)
-            sign = -1.0 if options.get("lowest") else 1.0
+            lowest = options.get("lowest", False)
+            if not isinstance(lowest, bool):
+                raise at_fault(where, f"functor {name!r}: lowest is {lowest!r:.60}, wanted true or false")
+            sign = -1.0 if lowest else 1.0
             if kind == "superlative":
                 return Superlative(values, sign)
             if kind == "comparative":
@@ -165,6 +168,8 @@ class Facts:
         least, most = options.get("least", 0), options.get("most", math.inf)
         if not all(isinstance(n, (int, float)) and n >= 0 for n in (least, most)):
             raise at_fault(where, f"functor {name!r}: least and most are {least!r} and {most!r}, wanted numbers")
+        if least > most:
+            raise at_fault(where, f"functor {name!r}: least is {least} and most is {most}, which exclude each other")
         if kind == "cardinality":
             return Cardinality(least, most)
         relation = str(options.get("relation"))

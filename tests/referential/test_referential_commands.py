@@ -99,6 +99,24 @@ def test_bad_worlds_and_grammars_are_one_line(tmp_path):
     assert line.startswith(f"{grammar}:1: left recursion, NP > NP: no number of levels is enough")
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ('kind = "superlative", measure = "SIZE", lowest = "no"', "lowest is 'no', wanted true or false"),
+        ('kind = "superlative", measure = "SIZE", lowest = 0', "lowest is 0, wanted true or false"),
+        ('kind = "cardinality", least = 3, most = 2', "least is 3 and most is 2, which exclude each other"),
+        ('kind = "counting", relation = "IN", least = 1, most = 0', "least is 1 and most is 0, which exclude each other"),
+    ],
+)  # fmt: skip
+def test_functors_that_cannot_be_meant(tmp_path, options, said):
+    """What would turn a functor round, or leave nothing that it relates to, is an error with its line."""
+    bad = tmp_path / "bad.toml"
+    facts = 'individuals = ["f1"]\nmeasure.SIZE = { f1 = 1 }\nrelation.IN = [["f1", "f1"]]\n'
+    bad.write_text(f"{facts}functor.LARGEST = {{ {options} }}\n")
+    line = refused("lm", "ground", "--world", bad, "-g", FILES["grammar"], stdin="the file\n")
+    assert line == f"{bad}:4: functor 'LARGEST': {said}"
+
+
 def test_the_language_model_in_its_three_forms():
     """LM-NoSem allows every label in every place, LM-Sem only those that depart; trigrams are between."""
     sentence = DIRECTIVE.split()
