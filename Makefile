@@ -12,7 +12,7 @@ CORE ?= .venv-core
 BIN = $(VENV)/bin
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # The extra `all`, except that KenLM is left out where it cannot be built (tests/install_kenlm.sh).
-EXTRAS ?= frames,ml,plot,rdf,serve,speech,stanza,wordnet,docs,test
+EXTRAS ?= frames,ml,plot,serve,speech,stanza,wordnet,docs,test
 export OMP_NUM_THREADS = 1
 
 # $(call install,ENVIRONMENT,WHAT): pip writes to a file; where it fails, one line says what is missing.

@@ -319,12 +319,6 @@ ngram 2=2
 
 \\end\\
 """
-TURTLE = """\
-@prefix : <http://e.org/> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-:Student rdfs:subClassOf :Person .
-:bob a :Person ; :age 20.5 ; rdfs:label "Bob" .
-"""
 
 
 def texts() -> Iterable[Target]:
@@ -396,7 +390,6 @@ def texts() -> Iterable[Target]:
     worlds = EXAMPLE / "referential" / "worlds"
     yield text("world toml", (worlds / "files.toml").read_bytes(), read_world, "world.toml")
     yield text("world csv", head(worlds / "activities.csv"), read_world, "world.csv")
-    yield text("world turtle", TURTLE, read_world, "world.ttl")
     yield text(
         "referential grammar", (EXAMPLE / "referential" / "grammars" / "files.grammar").read_bytes(), read_grammar
     )

@@ -36,11 +36,11 @@ class ReferentialLanguageModel(LanguageModel, PickledFields):
 
     Natural logs. It is also an `IncrementalLM`. Sentences are scored over the trie of their prefixes. A word that no
     hypothesis can read gets a low probability and changes nothing else (see model.py). Raises
-    FormatError for a world or a grammar with an error in it, ConfigError for a name that the world does not have,
-    ModelError for RDF without rdflib, and ValueError for options out of range.
+    FormatError for a world or a grammar with an error in it, ConfigError for a name that the world does not have, and
+    ValueError for options out of range.
     """
 
-    world: Path = option(doc="world model: TOML, JSON, a table of a taxonomy (CSV), or RDF")
+    world: Path = option(doc="world model: TOML, or a table of a taxonomy (CSV)")
     grammar: Path = option(doc="grammar whose expressions name relations of the world")
     semantics: Semantics = option(
         "world", doc="relations of the world, none (LM-NoSem), or the model compiled into word trigrams (LM-Trigram)"

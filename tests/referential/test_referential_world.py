@@ -1,6 +1,5 @@
 """Worlds: sets with numbers, relations as transitions (equation 12), taxonomies (25), and the files that describe them."""
 
-import json
 import random
 
 import numpy as np
@@ -8,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.core.errors import ConfigError, FormatError, ModelError
+from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.referential.relations import EMPTY, TOP, SetTable
-from rerank_plugins.referential.world_file import read_graph, read_world
+from rerank_plugins.referential.world_file import read_world
 from tests.conftest import ROOT
 
 WORLDS = ROOT / "example_nbest" / "referential" / "worlds"
@@ -113,67 +112,6 @@ def test_relations_are_transitions(world, label, argument, context, wanted):
         assert world.members(world.destination(label, *numbers)) == wanted.split()
 
 
-def test_json_is_the_same(world, tmp_path):
-    import tomllib
-
-    (tmp_path / "w.json").write_text(json.dumps(tomllib.loads(WORLD)))
-    again = read_world(tmp_path / "w.json")
-    assert again.names == world.names
-    for label in world.labels:
-        assert again.members(again.destination(label, TOP)) == world.members(world.destination(label, TOP))
-
-
-def test_tables_say_the_same(world, tmp_path):
-    (tmp_path / "people.csv").write_text(
-        "name,TALL:property,AGE:measure,KNOW:relation\nann,yes,30,bob; cat\nbob,1,20,cat\ncat,no,30,\ndan,,,dan\n"
-    )
-    (tmp_path / "give.tsv").write_text("giver\tgift\treceiver\nann\tcat\tbob\nbob\tdan\tann\n")
-    functors = WORLD[WORLD.index("functor.NOT") :]
-    (tmp_path / "t.toml").write_text(
-        'table = [{ file = "people.csv" }, { file = "give.tsv", holds = "relation", name = "GIVE" }]\n' + functors
-    )
-    again = read_world(tmp_path / "t.toml")
-    assert again.names == world.names
-    for label in (*world.labels, "KNOW'", "GIVE:receiver:giver"):
-        assert again.members(again.destination(label, TOP)) == world.members(world.destination(label, TOP))
-
-
-TURTLE = """
-@prefix : <http://example.org/people#> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-:Person a owl:Class .
-:Student rdfs:subClassOf :Person .
-:knows a owl:ObjectProperty .
-:ann a :Student ; :knows :bob, :cat ; :age 30 .
-:bob a :Person ; :age 20.5 ; rdfs:label "Bob" .
-:cat a owl:NamedIndividual .
-"""
-
-
-def test_graphs(tmp_path):
-    pytest.importorskip("rdflib", reason="rdflib is not installed (the extra rdf)")
-    (tmp_path / "g.ttl").write_text(TURTLE)
-    (tmp_path / "w.toml").write_text('graph = ["g.ttl"]\nfunctor.OLDEST = { kind = "superlative", measure = "age" }\n')
-    people = read_world(tmp_path / "w.toml")
-    assert sorted(people.names) == ["ann", "bob", "cat"]
-    assert sorted(people.labels) == ["OLDEST", "Person", "Student", "knows"]
-    found = {label: people.members(people.destination(label, TOP)) for label in people.labels}
-    assert found == {"Student": ["ann"], "Person": ["ann", "bob"], "knows": ["bob", "cat"], "OLDEST": ["ann"]}
-    (tmp_path / "g.ttl").write_text(TURTLE + ":Person rdfs:subClassOf :Student .\n")
-    with pytest.raises(FormatError, match=r"g\.ttl:\d+: the taxonomy has a cycle through Person"):
-        read_world(tmp_path / "g.ttl")
-    (tmp_path / "g.ttl").write_text("@prefix : <http://e.org/> .\n:a :b ]\n")
-    with pytest.raises(FormatError, match=r"g\.ttl.*: not valid turtle: BadSyntax"):
-        read_world(tmp_path / "g.ttl")
-
-
-def test_a_graph_without_rdflib(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "rdflib", None)
-    with pytest.raises(ModelError, match=r"reading RDF needs rdflib: install 'rerank-plugins\[rdf\]'"):
-        read_graph(tmp_path / "g.ttl", None)
-
-
 @pytest.fixture(scope="module")
 def activities():
     return read_world(WORLDS / "activities.csv")
@@ -199,6 +137,14 @@ def activities():
 def test_down_and_up(activities, label, source, wanted):
     found = activities.destination(label, activities.referent(source))
     assert found == (EMPTY if wanted is None else activities.referent(wanted))
+
+
+def test_a_table_may_have_tabs(activities, tmp_path):
+    text = (WORLDS / "activities.csv").read_text()
+    (tmp_path / "arcs.tsv").write_text(text.replace(",", "\t"))
+    again = read_world(tmp_path / "arcs.tsv")
+    assert again.names == activities.names
+    assert again.taxonomy.labels == activities.taxonomy.labels
 
 
 def test_every_concept_is_reached_from_every_other(activities):
@@ -296,11 +242,11 @@ BAD = [
     ('individuals = ["a"]\nproperty.NIL = ["a"]\n', ":2: 'NIL' cannot be a property"),
     ('taxonomy = [["", "", "a"]]\n', ":1: an arc with the label '' and the child 'a', wanted a name for both"),
     ('individuals = ["a"]\nrelation.R = { arguments = ["x", "x"] }\n', ":2: relation.R: arguments x, x, wanted different"),
-    ("table = 3\n", ":1: table is 3, wanted { file = …, holds = … }"),
+    ("table = 3\n", ':1: table is 3, wanted { file = …, holds = "taxonomy" }'),
     ("", ": a world without individuals"),
     ("a = [", ": not valid TOML"),
-    ('table = [{ file = "none.csv" }]\n', ":1: "),
-    ('table = [{ file = "none.csv", holds = "verbs" }]\n', ":1: a table holds 'verbs'"),
+    ('table = [{ file = "none.csv" }]\n', ":1: a table holds None, wanted 'taxonomy'"),
+    ('table = [{ file = "none.csv", holds = "verbs" }]\n', ":1: a table holds 'verbs', wanted 'taxonomy'"),
 ]  # fmt: skip
 
 
@@ -332,11 +278,11 @@ def test_what_is_wrong_with_a_table(tmp_path, text, message):
 
 
 def test_files_that_are_not_there(tmp_path):
-    for name in ("none.csv", "none.toml", "none.json"):
+    for name in ("none.csv", "none.toml"):
         with pytest.raises(FormatError) as error:
             read_world(tmp_path / name)
         assert str(error.value) == f"{tmp_path / name}: no such file"
-    (tmp_path / "w.toml").write_text('table = [{ file = "none.csv" }]\n')
+    (tmp_path / "w.toml").write_text('table = [{ file = "none.csv", holds = "taxonomy" }]\n')
     with pytest.raises(FormatError) as error:
         read_world(tmp_path / "w.toml")
     assert str(error.value) == f"{tmp_path}/w.toml:1: {tmp_path}/none.csv: no such file"

@@ -98,7 +98,7 @@ def _bits(ln_p: float) -> str:
 @click.command("ground")
 @click.argument("text", default="-")
 @click.option("--world", type=Path, required=True, metavar="FILE",
-              help="World model: TOML, JSON, a table of a taxonomy (CSV), or RDF.")  # fmt: skip
+              help="World model: TOML, or a table of a taxonomy (CSV).")  # fmt: skip
 @click.option("-g", "--grammar", type=Path, required=True, metavar="FILE",
               help="Grammar whose expressions name relations of the world.")  # fmt: skip
 @click.option("--context", metavar="NAME", help="Individual, concept or property that the sentences are about.")
@@ -121,7 +121,7 @@ def command(
     \b
     rerank lm ground questions.txt --world files.toml -g files.grammar
     rerank lm ground said.txt --world acts.csv -g directives.grammar --as trees
-    rerank lm ground said.txt --world people.ttl -g talk.grammar --context ann
+    rerank lm ground said.txt --world people.toml -g talk.grammar --context ann
     """  # noqa: D301
     summary_line = SummaryLine()
     model = ReferentialLanguageModel(world=world, grammar=grammar, context=context, depth=depth).model
