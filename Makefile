@@ -1,5 +1,7 @@
 # make demo   set up, then rerank example_nbest/mt with the default configuration
-# make test   set up, then every check and test
+# make test   set up, then the checks and the tests
+# make release  what a release needs besides `make test`: all commands of README, tour and cookbook, the site, the wheel,
+#             every processor, more examples of every property, the benchmarks
 # make check  the checks without the tests; make fast: the fast tests; make bench: the benchmarks, with their ratios
 # make docs   write the documentation as a site, to build/site; open its index.html
 # make dist   build the source distribution and the wheel in dist/, and run the demo from the wheel
@@ -37,6 +39,10 @@ test: environments style
 	echo "RERANK_CORE=$(CORE) $(BIN)/pytest"; RERANK_CORE=$(CORE) $(BIN)/pytest; tested=$$?; \
 	wait $$checking; checked=$$?; cat $(VENV)/types.log; exit $$((tested ? tested : checked))
 
+release: environments
+	RERANK_CORE=$(CORE) $(BIN)/pytest -m "release or hypothesis" --hypothesis-profile=release
+	@$(MAKE) --no-print-directory bench
+
 # Both at the same time.
 environments:
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/test.installed $(CORE)/installed
@@ -55,7 +61,7 @@ fast: $(VENV)/test.installed
 	$(BIN)/pytest -m "not slow"
 
 bench: $(VENV)/test.installed
-	$(BIN)/pytest tests/bench --numprocesses=0 --benchmark-enable --benchmark-columns=min,median,ops
+	$(BIN)/pytest tests/bench -m bench --numprocesses=0 --benchmark-enable --benchmark-columns=min,median,ops
 
 docs: $(VENV)/docs.installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -f docs/mkdocs.yml
@@ -103,4 +109,4 @@ clean:
 	rm -rf $(VENV) $(CORE) work build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks
 	find rerank_plugins adapters tests -name "kernels-*" -path "*/__pycache__/*" -prune -exec rm -rf {} + -o -name "*.nb[ci]" -delete
 
-.PHONY: demo test environments check style types fast bench docs dist kernels mutants pythons clean
+.PHONY: demo test release environments check style types fast bench docs dist kernels mutants pythons clean

@@ -20,9 +20,10 @@ from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.kit.files.languages import keep_embedded
 from tests.command_line import BLEU, done
 
-settings.register_profile("patient", deadline=None)  # kernels compile and models load within the first example
-settings.register_profile("quick", settings.get_profile("patient"), max_examples=30)  # for tests that set no number
-settings.load_profile("patient")
+# Kernels compile and models load within the first example. The numbers are for tests that set none.
+settings.register_profile("default", deadline=None, max_examples=30)
+settings.register_profile("release", deadline=None, max_examples=100)  # pytest --hypothesis-profile=release
+settings.load_profile("default")
 
 # As under `make`: each process of the tests has one core, and threads that wait for others would take the rest.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -39,6 +40,8 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
+# Files that compile most kernels: one of `make test`, the other of `make release`.
+COMPILING = {"test_contracts.py", "test_readme.py"}
 # Subpackages whose tests compile hardly any kernel of the families, and files that take long by a few tests.
 FEW_KERNELS = {"chain", "commands", "doors", "evaluation", "formats", "metrics", "report", "runtime", "text", "tuners"}
 LONG = {f"test_{name}.py" for name in ("processors", "decoding_packages", "stanza_parser", "site")}
@@ -51,14 +54,9 @@ DECODER_FEATURES = (
 )
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Where the slow tests are left out, properties are tried on fewer examples."""
-    settings.load_profile("quick" if "not slow" in config.option.markexpr else "patient")
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark benchmarks as slow, which see no formula that the tests of the subpackages do not see, and order the files.
+    """Mark the benchmarks, mark as slow what is run by itself alone, and order the files.
 
     Each process takes the next file when it has done one, and machine code of one is there for the other. So one
     begins with a file that compiles most kernels of the families, the other with subpackages that need hardly any of
@@ -66,14 +64,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     for item in items:
         if item.path.parent.name == "bench":
-            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.bench)
+        if item.get_closest_marker("release") or item.get_closest_marker("bench"):
+            item.add_marker(pytest.mark.slow)  # also for who asks for `-m "not slow"`
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
-    compiling = "test_contracts.py" if "not slow" in config.option.markexpr else "test_readme.py"
 
     def place(item: pytest.Item) -> tuple[bool, bool, bool, int]:
         path = item.path
         few_kernels = path.parent.name in FEW_KERNELS
-        return path.name != compiling, not few_kernels, path.name not in LONG, -slow[path]
+        return path.name not in COMPILING, not few_kernels, path.name not in LONG, -slow[path]
 
     items.sort(key=place)
 

@@ -13,7 +13,7 @@ import pytest
 from rerank_adapters.commands.demo import CONFIG, NAMES
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 PACKAGES = {"rerank_plugins": ROOT, "rerank_adapters": ROOT / "adapters"}
 TOP_LEVEL = ("LICENSE", "Makefile", "NOTICE", "README.md", "SECURITY.md", "constraints.txt", "pyproject.toml")
 

@@ -30,7 +30,7 @@ def test_what_is_sent_to_docker_holds_all_that_a_wheel_takes():
     assert [path for path in wanted if not any(path == sent or path.startswith(f"{sent}/") for sent in SENT)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_image_runs_the_command_line():
     if shutil.which("docker") is None or docker("info").returncode:
         pytest.skip("docker is not installed, or its daemon does not run")

@@ -102,7 +102,7 @@ def place(tmp_path_factory, root, treebank_path):
     return place
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the other processors are of this kind")
 def test_training_does_not_depend_on_the_processor(place):
     here, there = trained(place, {}), trained(place, OTHER)
@@ -112,7 +112,7 @@ def test_training_does_not_depend_on_the_processor(place):
         pytest.fail(f"models that depend on the processor, and the variables that show it: {by}")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_tuning_does_not_depend_on_the_processor(tmp_path, small):
     assert tuned(tmp_path, OTHER, small) == tuned(tmp_path, {}, small)
 

@@ -146,13 +146,13 @@ def test_the_tour_runs_without_extras(tmp_path):
     assert [Path(file).resolve().is_relative_to(ROOT) for file in files] == [True, True]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(("page", "script"), SHELL)
 def test_every_command_runs_and_writes_to_work_alone(page, script, copy, forks):
     run_cleanly(script, copy, *([] if page == "readme" else [forks]))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(("script", "text"), list(zip(shell_blocks(TOUR), excerpts(TOUR), strict=True)))
 def test_the_tour_runs_and_prints_the_numbers_of_its_tables(script, text, copy, forks):
     printed = {float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", run_cleanly(script, copy, forks))}
@@ -162,7 +162,7 @@ def test_the_tour_runs_and_prints_the_numbers_of_its_tables(script, text, copy, 
             assert any(abs(number - value) <= max(0.01 * number, 0.3 * (number > 10)) for value in printed), row
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_python_example_runs(copy):
     (code,) = PYTHON
     printed, _ = run(f"python - <<'END'\n{code}\nprint(result.metrics[0].systems[1].score)\nEND\n", copy)
@@ -189,7 +189,7 @@ def test_every_star_shown_stands_at_an_interval_without_zero():
                 assert low > 0 or high < 0, lines[i]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_demo_prints_the_table_shown(copy):
     (table,) = re.findall(r"<!-- begin demo -->\n```\n(.*?)```\n<!-- end -->", TOUR, re.S)
     printed, _ = run("rerank run configs/mt.toml --work work/mt", copy)  # where the README's command has run before

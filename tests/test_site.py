@@ -34,14 +34,14 @@ def hooks():
     return module
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_page_is_built(site):
     for page in (ROOT / "docs").rglob("*.md"):
         assert (site / page.relative_to(ROOT)).with_suffix(".html").is_file(), page
     assert "<h1" in (site / "index.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_pages_load_nothing_from_elsewhere(site):
     for page in site.rglob("*.html"):
         loaded = re.findall(
@@ -50,7 +50,7 @@ def test_pages_load_nothing_from_elsewhere(site):
         assert not loaded, f"{page}: {loaded}"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_search_works_in_a_page_that_is_opened_as_a_file(site):
     index = (site / "search" / "search_index.js").read_text(encoding="utf-8")
     assert index.startswith("var __index = {")
@@ -58,7 +58,7 @@ def test_search_works_in_a_page_that_is_opened_as_a_file(site):
     assert "iframe-worker.js" in (site / "docs" / "tour.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_reference_has_every_command_and_public_name(site):
     import rerank_plugins
     from rerank_adapters.plugin import COMMANDS

@@ -25,7 +25,7 @@ FEATURES = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_values_are_those_of_machine_code(tmp_path, monkeypatch):
     monkeypatch.setenv("RERANK_CACHE", "")
     lists, compiled, interpreted = (tmp_path / name for name in ("list.nbest", "compiled.npz", "interpreted.npz"))

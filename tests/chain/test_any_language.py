@@ -105,7 +105,7 @@ def with_options(text):
     return "[[model]]".join([head, *models])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_made_language_runs_to_the_end(place):
     """Every model is trained from the treebank and the pairs; lists are reranked with features of all families."""
     config = place / "configs/made.toml"

@@ -27,7 +27,7 @@ LABELS = ["", " ", "a", "b"]
 ALL = {"beam_width": 10**6, "beam_prune_logp": -1e9, "token_min_logp": -1e9, "prune_history": False}
 SILENT = {"alpha": 0.0, "beta": 0.0}
 PAGE = (ROOT / "docs" / "speech.md").read_text(encoding="utf-8")
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 
 class Environment:

@@ -28,7 +28,7 @@ def one_line(caught):
 
 
 @needs_stanza
-@pytest.mark.slow
+@pytest.mark.release
 def test_two_model_files(stanza_models, treebank):
     parser = StanzaParser(tagger=stanza_models[0], parser=stanza_models[1])
     sentences = [tree.words for tree in treebank]
@@ -47,7 +47,7 @@ def test_two_model_files(stanza_models, treebank):
 
 
 @needs_stanza
-@pytest.mark.slow
+@pytest.mark.release
 def test_constituency_trees(stanza_models, stanza_constituency, treebank):
     tagger, dependencies = stanza_models
     model, vectors = stanza_constituency
@@ -70,7 +70,7 @@ def test_constituency_trees(stanza_models, stanza_constituency, treebank):
 
 
 @needs_stanza
-@pytest.mark.slow
+@pytest.mark.release
 def test_brackets_are_read_in_their_normal_form(stanza_models, stanza_constituency):
     """As in the treebanks that models come from; the tokens of the trees stay those that were given."""
     (tagger, dependencies), (model, vectors) = stanza_models, stanza_constituency
@@ -94,7 +94,7 @@ def test_brackets_are_read_in_their_normal_form(stanza_models, stanza_constituen
 
 
 @needs_stanza
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_log_probability_of_a_tree_is_that_of_its_transitions(stanza_models, stanza_constituency, treebank):
     """Stanza replays the transitions of our tree; their probabilities, one state at a time, multiply to ours."""
     import torch
@@ -132,7 +132,7 @@ def layout(folder, models, language="en"):
 
 
 @needs_stanza
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_folder_of_models(stanza_models, treebank, tmp_path):
     folder = layout(tmp_path / "models", stanza_models)
     sentences = [tree.words for tree in treebank[:10]]
@@ -149,7 +149,7 @@ def test_a_folder_of_models(stanza_models, treebank, tmp_path):
 
 
 @needs_stanza
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_model_file_that_is_cut_short(stanza_models, tmp_path):
     cut = tmp_path / "cut.pt"
     cut.write_bytes(stanza_models[1].read_bytes()[:3000])
@@ -159,7 +159,7 @@ def test_a_model_file_that_is_cut_short(stanza_models, tmp_path):
 
 
 @needs_stanza
-@pytest.mark.slow
+@pytest.mark.release
 def test_no_network_is_one_line(monkeypatch, tmp_path):
     import requests
 
@@ -183,7 +183,7 @@ def defaults(folder):
     return (first, str(folder), *rest)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @needs_stanza
 def test_missing_files_are_named(tmp_path):
     there = tmp_path / "there.pt"

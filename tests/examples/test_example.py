@@ -109,7 +109,7 @@ def test_project_size() -> None:
 # ---------------------------------------------------------------- made again
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_everything_is_made_again_byte_for_byte(tmp_path: Path) -> None:
     subprocess.run([sys.executable, FOLDER / "make.py", tmp_path], check=True)
     made = sorted(path.name for path in tmp_path.iterdir())

@@ -55,7 +55,7 @@ def made_sentences():
     return [([*sentence, END], [*sentence[::-1], END]) for sentence in sentences]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_it_learns_to_reverse_sentences(tmp_path: Path) -> None:
     examples = made_sentences()
     model = train.train(
@@ -128,7 +128,7 @@ def test_samples_have_the_frequencies_of_their_probabilities() -> None:
     assert drawn == decode.samples(model, source, number, 3, torch.Generator().manual_seed(1))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_an_interrupted_training_comes_to_the_same_losses(tmp_path: Path) -> None:
     def run(name: str, **options):
         (tmp_path / name).mkdir(exist_ok=True)
@@ -149,7 +149,7 @@ def test_an_interrupted_training_comes_to_the_same_losses(tmp_path: Path) -> Non
     assert sorted(path.name for path in (tmp_path / "whole").iterdir()) == ["checkpoint.pt", "losses.tsv", "model.pt"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_commands_from_pairs_to_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
     pytest.importorskip("sentencepiece", reason="sentencepiece is not installed: it comes with the extra `neural`")
     mt = root / "example_nbest/mt"
@@ -198,7 +198,7 @@ def test_commands_from_pairs_to_columns(tmp_path: Path, monkeypatch: pytest.Monk
     assert len((tmp_path / "samples.nbest").read_text().splitlines()) == 15
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_neural_causal_gives_forced_scores(tmp_path: Path, root: Path) -> None:
     """A language model of random weights, written as a GPT-2 and read by `neural-causal`."""
     pytest.importorskip("sentencepiece", reason="sentencepiece is not installed: it comes with the extra `neural`")

@@ -174,7 +174,7 @@ def test_weights_with_and_without_the_syntactic_model():
     assert weights.total((*features, -8.0)) == pytest.approx(Weights.read(lines).total(features) - 2.0)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_experiment_runs(tmp_path):
     """On a corpus in the other layout: the first sentences of mt/, models made again, a table with a line a system."""
     mt, corpus, folder = FOLDER / "mt", tmp_path / "corpus", tmp_path / "folder"
@@ -202,7 +202,7 @@ def test_the_experiment_runs(tmp_path):
     assert [int(row.split()[-1]) > 0 for row in rows] == [False, False, False, True]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("reverse", [False, True])
 def test_only_the_plain_decoder(tmp_path, reverse):
     """Turned round, the models translate the .en files into German, by a folder that was made for that."""

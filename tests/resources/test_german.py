@@ -31,6 +31,7 @@ def job():
     return Job.create(Config(language="de", feature=[{"use": name} for name in FAMILIES]), REGISTRY)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("good", "bad"),
     [("die Autoren lachen .", "die Autoren lacht ."), ("der Autor lacht .", "der Autor lachen .")],
@@ -40,6 +41,7 @@ def test_the_dependency_model_knows_agreement(job, good, bad):
     assert values[0][0] > values[1][0]
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("name", ["hhmm-lm", "pcfg"])
 @pytest.mark.parametrize(
     ("good", "bad"),
@@ -55,6 +57,7 @@ def test_models_of_trees_know_agreement(job, name, good, bad):
     assert values[0][0] > values[1][0]
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_config_without_paths_prefers_german_in_its_order(job, name):
     extractor = job.extractor(name)

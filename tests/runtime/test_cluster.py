@@ -202,7 +202,7 @@ def extract(folder, output, *more):
     return ("extract", folder / "lists.nbest", "-f", "length", "-o", folder / output, *more)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_cluster_writes_the_same_bytes(chain, stand_in, monkeypatch):
     corpus(chain, 1050)
     monkeypatch.setenv("RERANK_CACHE", str(chain / "cache"))
@@ -229,7 +229,7 @@ def test_a_cluster_writes_the_same_bytes(chain, stand_in, monkeypatch):
         assert (chain / name).read_bytes() == (chain / name.replace("local", "cluster")).read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_worker_is_killed_half_way(chain, monkeypatch):
     pytest.importorskip("distributed", reason="Dask is not installed (rerank-plugins[dask])")
     monkeypatch.setenv("RERANK_CACHE", "")
