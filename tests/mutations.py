@@ -11,9 +11,8 @@ its own tests do not reach. tests/mutating/runner.py runs those that reach the c
 takes longer than they do counts as noticed. Tests that take more than 6 s as plain Python are left out, so that a
 change which only these reach is printed as unreached; `--tests` names other tests for it.
 
-The table has one line for each change that survives, then the numbers of all changes by tests. The module
-tests/mutating/equivalent.py names changes that make no difference, which are not tried. The exit code is 1 if a change
-survives.
+The table has one line for each change that survives, then the numbers of all changes by tests. Changes to a line with a
+comment `# equal: REASON` make no difference and are not tried. The exit code is 1 if a change survives.
 
 Two libraries do not do this: mutmut leaves out all functions with decorators, which kernels have, and cosmic-ray has
 eleven changes for each operator, those in annotations included, but none for `min`, `log` or `argmax`, and starts a new
@@ -36,7 +35,6 @@ from pathlib import Path
 
 import click
 
-from tests.mutating.equivalent import reason
 from tests.mutating.formulas import Mutation, mutations
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -188,8 +186,8 @@ def main(
     groups: dict[str, list[Mutation]] = defaultdict(list)
     for each in found:
         name = " ".join(tests) or room(each.path, root)
-        counts[name]["equivalent"] += bool(reason(each))
-        if not reason(each):
+        counts[name]["equivalent"] += each.is_equivalent
+        if not each.is_equivalent:
             groups[name].append(each)
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(root, Path(folder))

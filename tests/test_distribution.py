@@ -15,6 +15,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.release
 PACKAGES = {"rerank_plugins": ROOT, "rerank_adapters": ROOT / "adapters"}
+MAX_WHEEL_BYTES = 45_000_000
 TOP_LEVEL = ("LICENSE", "Makefile", "NOTICE", "README.md", "SECURITY.md", "constraints.txt", "pyproject.toml")
 
 
@@ -45,14 +46,16 @@ def sources():
 
 
 def test_the_wheel_holds_the_packages_and_nothing_else(distributions):
+    """A package called `adapters` at its top would break those of others."""
     (wheel,) = distributions.glob("*.whl")
+    assert wheel.stat().st_size <= MAX_WHEEL_BYTES
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         metadata = next(name for name in names if name.endswith("METADATA"))
         text = archive.read(metadata).decode()
     example = {f"rerank_adapters/example/{name}" for name in (CONFIG, *NAMES)}
     assert {name for name in names if ".dist-info/" not in name} == sources() | example
-    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert all(any(name.endswith(f"licenses/{file}") for name in names) for file in ("LICENSE", "NOTICE"))
     versions = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
     assert all(f"Classifier: {classifier}\n" in text for classifier in versions)
 

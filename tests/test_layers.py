@@ -1,4 +1,4 @@
-"""The shape of the house: imports go down only, packages import fast, modules are small and well named."""
+"""The shape of the house: no circles of imports, packages import fast, modules are small and well named."""
 
 import ast
 import json
@@ -37,14 +37,6 @@ def imported(module: str) -> set[str]:
     script = f"import sys, json, {module}; print(json.dumps(sorted({{name.split('.')[0] for name in sys.modules}})))"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     return set(json.loads(ran.stdout))
-
-
-def test_imports_go_down_only():
-    linter = Path(sys.executable).with_name("lint-imports")
-    if not linter.exists():
-        pytest.skip("import-linter is not installed")
-    ran = subprocess.run([linter, "--no-cache"], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def test_no_modules_import_each_other_in_a_circle():

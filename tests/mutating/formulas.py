@@ -50,6 +50,11 @@ class Mutation:
     lines: tuple[int, int]
     text: str  # the line in the source, stripped
 
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether a comment on its line says why it makes no difference: `# equal: the reason`."""
+        return "# equal: " in self.text
+
     def applied(self, source: bytes) -> bytes:
         """The source with the change."""
         return source[: self.start] + self.new.encode() + source[self.end :]
