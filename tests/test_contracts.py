@@ -1,7 +1,6 @@
 """What plugins promise, checked over everything registered: a plugin without a case here makes a test fail."""
 
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +41,6 @@ from rerank_plugins.translation.word_lexicon import train as train_lexicon
 from rerank_plugins.translation.word_lexicon import write_model as write_lexicon
 from rerank_plugins.treelet import headlex
 from rerank_plugins.treelet.headlex import write_model as write_headlex
-from tests.neural import fake_llama
 from tests.neural.loopback_servers import Behaviour, serving
 from tests.neural.tiny_comet import write_comet
 from tests.neural.tiny_models import MISSING, REASON, write_models
@@ -130,7 +128,6 @@ CASES = {
         ],
         "neural-causal": [{"model": "gpt2"}, {"model": "gpt2", "share_prefixes": False, "dtype": "float64"}],
         "neural-masked": [{"model": "bert"}, {"model": "bert", "whole_words": True, "dtype": "float64"}],
-        "llama-cpp": [{"model": "m.gguf"}, {"model": "m.gguf", "prompt": "x\\n", "end": ""}],
         "llm": [{"model": "m"}, {"model": "m", "form": "tgi", "prompt": "x\\n", "end": ""}],
         "mixture": [{"models": ["arpa", "ngram-arpa"], "weights": [0.25, 0.75]}],
     },
@@ -336,18 +333,11 @@ def test_features(name, options, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "options"), cases("language_model"))
-def test_language_models(name, options, tmp_path, monkeypatch):
+def test_language_models(name, options, tmp_path):
     if name.startswith("neural-"):
         model = neural("language_model", name, options, tmp_path)
         check_language_model(model)
         check_feature_extractor(model, tolerance=1e-3)
-        return
-    if name == "llama-cpp":
-        (tmp_path / "m.gguf").write_bytes(b"")
-        monkeypatch.setitem(sys.modules, "llama_cpp", fake_llama.module())
-        model = built("language_model", name, options, tmp_path)
-        check_language_model(model)
-        check_feature_extractor(model)
         return
     if name == "llm":
         with serving(Behaviour()) as url:

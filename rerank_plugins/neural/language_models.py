@@ -19,7 +19,7 @@ from rerank_plugins.neural.pieces import Pieces, of_distinct, split, word_sums
 
 @dataclass(frozen=True)
 class CausalLanguageModel(PickledFields, LanguageModel):
-    """A causal transformers model (GPT-2, OPT, Pythia, Llama, Qwen, …): ln p of words from left to right."""
+    """A causal transformers model (GPT-2, OPT, Pythia, Qwen, …): ln p of words from left to right."""
 
     engines: ClassVar[tuple[str, ...]] = ENGINES
     one_process: ClassVar[bool] = True

@@ -9,7 +9,6 @@ def register_language_models(register: Register) -> None:
     register("neural-causal", "rerank_plugins.neural.language_models:CausalLanguageModel")
     register("neural-masked", "rerank_plugins.neural.language_models:MaskedLanguageModel")
     register("llm", "rerank_plugins.neural.llm:ServerLanguageModel")
-    register("llama-cpp", "rerank_plugins.neural.llama_cpp:LlamaCppLanguageModel")
 
 
 @hookimpl

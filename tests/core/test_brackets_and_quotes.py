@@ -55,7 +55,6 @@ OF_THE_TEXT_ITSELF = {
         "neural-masked",
         "neural-translation",
         "llm",
-        "llama-cpp",
     ),
 }
 OPTIONS = {"hhmm-lm": {"beam": 20}, "hhmm": {"beam": 20}, "random-indexing": {"model": "micro.ri"}}

@@ -57,7 +57,7 @@ def test_settings(tmp_path):
     [
         ("class_identifier: ", "class: ", "class_identifier: is missing"),
         ("referenceless_regression", "xcomet", "class_identifier: found 'xcomet_metric', wanted regression_metric, refer"),
-        ("XLM-RoBERTa", "Llama", "encoder_model: found 'Llama', wanted BERT, XLM-RoBERTa, MiniLM"),
+        ("XLM-RoBERTa", "GPT", "encoder_model: found 'GPT', wanted BERT, XLM-RoBERTa, MiniLM"),
         ("pool: avg", "pool: default", "pool: found 'default', wanted avg, cls or max"),
         ("pool: avg", "layer_norm: maybe", "layer_norm: found 'maybe', wanted true or false|pool: is missing"),
         ("layer: mix", "layer: last", "layer: found 'last', wanted mix or a number"),

@@ -19,7 +19,7 @@ WORDS = [text.split() for text in TEXTS]
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folders `gpt2`, `llama`, `bert`, `t5` and `bart` of models in float32."""
+    """Folders `gpt2`, `qwen`, `bert`, `t5` and `bart` of models in float32."""
     return write_models(tmp_path_factory.mktemp("models"))
 
 
@@ -35,7 +35,7 @@ def opened(models: Path, name: str, kind: str):
     return model, transformers.AutoTokenizer.from_pretrained(models / name, local_files_only=True)
 
 
-@pytest.mark.parametrize(("name", "share"), [("gpt2", True), ("gpt2", False), ("llama", True)])
+@pytest.mark.parametrize(("name", "share"), [("gpt2", True), ("gpt2", False), ("qwen", True)])
 def test_causal_scores_are_those_of_one_piece_at_a_time(models, name, share) -> None:
     lm = build("language_model", "neural-causal", model=models / name, batch_tokens=40, share_prefixes=share)
     assert lm._shares == share

@@ -77,7 +77,7 @@ def models(tmp_path_factory):
 
 def test_every_language_model_is_here(models):
     # Neither a world nor a dependency model has counts of words, and a network has none of its text.
-    without_unigrams = {"referential-lm", "dependency-lm", "neural-causal", "neural-masked", "llm", "llama-cpp"}
+    without_unigrams = {"referential-lm", "dependency-lm", "neural-causal", "neural-masked", "llm"}
     assert models.keys() | without_unigrams == load_plugins().entries["language_model"].keys()
 
 
