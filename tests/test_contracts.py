@@ -128,7 +128,7 @@ CASES = {
         ],
         "neural-causal": [{"model": "gpt2"}, {"model": "gpt2", "share_prefixes": False, "dtype": "float64"}],
         "neural-masked": [{"model": "bert"}, {"model": "bert", "whole_words": True, "dtype": "float64"}],
-        "llm": [{"model": "m"}, {"model": "m", "form": "tgi", "prompt": "x\\n", "end": ""}],
+        "llm": [{"model": "m"}, {"model": "m", "prompt": "x\\n", "end": ""}],
         "mixture": [{"models": ["arpa", "ngram-arpa"], "weights": [0.25, 0.75]}],
     },
     "parser": {

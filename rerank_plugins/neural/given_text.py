@@ -1,29 +1,24 @@
-"""Ln p of the tokens of a given text, as servers report them: requests, answers, and the places of tokens in the text.
+"""The tokens of a given text with their ln p: where they end in the text, and whether a server's numbers are theirs.
 
-Three forms are known. `completions` is OpenAI's: `echo` with `logprobs` reports the tokens of the prompt as well (vLLM,
-llama-cpp-python). `vllm` asks for `prompt_logprobs`. `tgi` asks Text Generation Inference for `decoder_input_details`.
+Some servers answer the same requests with other numbers and no error: ln p of what they generated, zeros, or values of
+another text. Scores by such a server would rank at chance, so two known texts are scored first, of which one is the
+other in another order.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from rerank_plugins import ModelError
 
-Form = Literal["completions", "vllm", "tgi"]
-PATHS = {"completions": "/completions", "vllm": "/completions", "tgi": "/generate"}
-FLAGS = {
-    "completions": "the server must support `echo` with `logprobs`: llama.cpp's llama-server does not; start "
-    "`python -m llama_cpp.server --logits_all true`, or vLLM",
-    "vllm": "the server must support `prompt_logprobs`: start vLLM, or set form = 'completions'",
-    "tgi": "start the server with --enable-prefill-logprobs",
-}
 LONGEST_GAP = 12  # characters of a text that tokens may spell which are no text
 BYTE = re.compile("<0x([0-9A-F]{2})>")
-UNNAMED_TOKEN = "\0"  # in place of a token that the server does not name
+PROBE = "The old man gave the child a red apple , and she thanked him for it ."
+MORE = " Then they went home ."
+SAME = 0.2  # nats that one token's ln p may differ between two requests, in half precision and other batches
 
 
 class GivenText(NamedTuple):
@@ -33,77 +28,7 @@ class GivenText(NamedTuple):
     ln_p: list[float]
 
 
-def requests(form: Form, model: str, texts: Sequence[str], batch: int) -> list[dict[str, Any]]:
-    """The requests for ln p of the tokens of texts, at most `batch` texts each."""
-    if form == "tgi":
-        asked = {"max_new_tokens": 1, "details": True, "decoder_input_details": True}
-        return [{"inputs": text, "parameters": asked} for text in texts]
-    more = {"echo": True, "logprobs": 1} if form == "completions" else {"prompt_logprobs": 0}
-    return [
-        {"model": model, "prompt": list(texts[at : at + batch]), "max_tokens": 1, "temperature": 0, **more}
-        for at in range(0, len(texts), batch)
-    ]
-
-
-def given_texts(form: Form, url: str, answer: dict[str, Any], texts: Sequence[str]) -> list[GivenText]:
-    """The tokens of the texts of one request.
-
-    Raises ModelError for an answer without ln p of the given text, with the server's flag, and for one that cannot be
-    read.
-    """
-    try:
-        found = list(_choices(form, answer, len(texts)))
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise ModelError(
-            f"{url}: the answer is not that of the form {form!r}: {type(error).__name__} {error}"
-        ) from None
-    return [_placed(form, url, *pair, text) for pair, text in zip(found, texts, strict=True)]
-
-
-def _choices(form: Form, answer: dict[str, Any], number: int) -> Iterator[tuple[list[str], list[float]]]:
-    """The tokens and ln p of each text, also of what was generated after it; () where the server has none."""
-    if form == "tgi":
-        details = answer["details"]
-        yield _columns([(token["text"], token["logprob"]) for token in [*details["prefill"], *details["tokens"]]])
-        return
-    choices = sorted(answer["choices"], key=lambda choice: choice["index"])
-    if [choice["index"] for choice in choices] != list(range(number)):
-        raise ValueError(f"found {len(choices)} choices, wanted {number}")
-    for choice in choices:
-        if form == "vllm":
-            entries = [next(iter(entry.values())) if entry else None for entry in choice.get("prompt_logprobs") or ()]
-            yield _columns([(e["decoded_token"], e["logprob"]) if e else (UNNAMED_TOKEN, None) for e in entries])
-        else:
-            found = choice.get("logprobs") or {}
-            yield _columns(zip(found.get("tokens") or (), found.get("token_logprobs") or (), strict=True))
-
-
-def _columns(pairs: Any) -> tuple[list[str], list[float]]:
-    tokens, values = list[str](), list[float]()
-    for token, value in pairs:
-        if not isinstance(token, str):
-            raise TypeError(f"found the token {token!r:.40}")
-        tokens.append(token)
-        values.append(math.nan if value is None else float(value))
-    return tokens, values
-
-
-def _placed(form: Form, url: str, tokens: list[str], ln_p: list[float], text: str) -> GivenText:
-    """The tokens of the text alone. Raises ModelError if they do not spell it, and for ln p above 0."""
-    ends = places(tokens, text)
-    # A token without a name may be the text's first one.
-    if ends[-1:] != [len(text)] and tokens[:1] == [UNNAMED_TOKEN] and len(tokens) > 1:
-        ends = places([text[: text.find(_spelt(tokens[1]), 1)], *tokens[1:]], text)
-    if not ends or ends[-1] < len(text):
-        found = f"ln p of {len(tokens)} tokens that do not spell the given text"
-        raise ModelError(f"{url}: the server returned {found}: {FLAGS[form]}")
-    values = ln_p[: len(ends)]
-    if wrong := [value for value in values if value > 1e-6 or value == -math.inf]:
-        raise ModelError(f"{url}: the server returned ln p = {wrong[0]:g}, wanted finite numbers of at most 0")
-    return GivenText(ends, values)
-
-
-def places(tokens: Sequence[str], text: str) -> list[int]:
+def token_ends(tokens: Sequence[str], text: str) -> list[int]:
     """The place in the text after each token, up to the one with which the text is complete.
 
     A special token at the beginning has no characters. A space may be written `▁`, and one may be put before the text;
@@ -138,3 +63,39 @@ def _spelt(token: str) -> str:
         return token.replace("▁", " ")
     number = int(byte[1], 16)
     return chr(number) if number < 128 else token
+
+
+def check_given(where: str, advice: str, scored: Callable[[Sequence[str]], list[GivenText]]) -> None:
+    """Raise ModelError, in one line with advice, for a server whose ln p are not those of the given texts.
+
+    `where` names it. `scored` gives the tokens of texts, and has checked that they spell the texts.
+    """
+    permuted = " ".join(PROBE.split()[::-1])
+    first, second, longer = scored([f"\n{PROBE}\n", f"\n{permuted}\n", f"\n{PROBE}{MORE}\n"])
+    (again,) = scored([f"\n{PROBE}\n"])
+    for found in (first, second, longer):
+        words = len(PROBE.split())
+        if len(found.ends) < words / 2:
+            raise ModelError(f"{where}: {len(found.ends)} tokens for a text of {words} words: {advice}")
+        if any(map(math.isnan, found.ln_p[2:])):
+            raise ModelError(f"{where}: there is no ln p for some tokens of a given text: {advice}")
+    if abs(_sum(first) - _sum(second)) < 1e-6:
+        raise ModelError(f"{where}: the words of a text in another order have the same ln p, {_sum(first):g}: {advice}")
+    if again.ends != first.ends or _difference(first, again, len(first.ends)) > SAME:
+        raise ModelError(
+            f"{where}: the same text has another ln p when it is scored again: {_sum(first):g}, {_sum(again):g}"
+        )
+    shared = next((n for n, (a, b) in enumerate(zip(first.ends, longer.ends, strict=False)) if a != b), 0)
+    shared = min(shared, sum(end <= len(PROBE) - 1 for end in first.ends))
+    if _difference(first, longer, shared) > SAME:
+        raise ModelError(f"{where}: ln p of the words of a text changes with the words after it: {advice}")
+
+
+def _sum(found: GivenText) -> float:
+    return sum(value for value in found.ln_p if not math.isnan(value))
+
+
+def _difference(one: GivenText, other: GivenText, number: int) -> float:
+    """The largest difference among the first tokens."""
+    pairs = zip(one.ln_p[:number], other.ln_p[:number], strict=True)
+    return max((abs(a - b) for a, b in pairs if not (math.isnan(a) or math.isnan(b))), default=0.0)

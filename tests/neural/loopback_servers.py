@@ -26,10 +26,11 @@ def ln_p(before: list[str], token: str) -> float:
 class Behaviour:
     """What a server does: `kind`, the BOS token that it has, faults, and what it has been asked."""
 
-    def __init__(self, kind: str = "vllm", *, start: str = "<s>", key: str = "", fault: str = "") -> None:
+    def __init__(self, kind: str = "given", *, start: str = "<s>", key: str = "", fault: str = "") -> None:
         self.kind, self.start, self.key, self.fault = kind, start, key, fault
         self.requests: list[tuple[str, dict, dict]] = []
         self.failures = 0  # answers with an error that are still to come
+        self.released = threading.Event()  # for which a slow server waits
         self.most, self.now, self.lock = 0, 0, threading.Lock()
 
     def scored(self, text: str) -> tuple[list[str], list[float | None]]:
@@ -49,14 +50,6 @@ class Behaviour:
         return tokens, values
 
     def answer(self, path: str, request: dict) -> dict:
-        if path.endswith("/generate"):
-            tokens, values = self.scored(request["inputs"])
-            both = [{"id": 1, "text": t, "logprob": v} for t, v in zip(tokens, values, strict=True)]
-            prefill = [] if self.kind == "tgi without prefill" else both
-            return {
-                "generated_text": " x",
-                "details": {"prefill": prefill, "tokens": [{"text": " x", "logprob": -1.0}]},
-            }
         texts = request["prompt"] if isinstance(request["prompt"], list) else [request["prompt"]]
         choices = [self.choice(index, text, request) for index, text in enumerate(texts)]
         return {"object": "text_completion", "choices": choices[::-1]}  # the order of choices is not promised
@@ -64,14 +57,10 @@ class Behaviour:
     def choice(self, index: int, text: str, request: dict) -> dict:
         tokens, values = self.scored(text)
         choice: dict = {"index": index, "text": text + " x", "logprobs": None}
-        if self.kind == "llama.cpp":  # ln p of what was generated, in the form of chats
+        if self.kind == "chat":  # ln p of what was generated, in the form of chats
             choice["logprobs"] = {"content": [{"token": " x", "logprob": -0.7, "bytes": [32], "top_logprobs": []}]}
-        elif self.kind == "old llama.cpp":  # generated tokens alone, in OpenAI's form
+        elif self.kind == "generated":  # ln p of generated tokens alone
             choice["logprobs"] = {"tokens": [" x"], "token_logprobs": [-0.7], "text_offset": [0]}
-        elif "prompt_logprobs" in request:
-            rows = [None if v is None else {"7": {"logprob": v, "decoded_token": spelt(t)}} for t, v in
-                    zip(tokens, values, strict=True)]  # fmt: skip
-            choice["prompt_logprobs"] = rows
         elif request.get("echo"):
             choice["logprobs"] = {"tokens": [spelt(t) for t in [*tokens, " x"]], "token_logprobs": [*values, -0.7]}
         return choice
@@ -110,13 +99,13 @@ def serving(behaviour: Behaviour):
             if behaviour.key and self.headers.get("Authorization") != f"Bearer {behaviour.key}":
                 return self.send(401, {"error": {"message": f"wrong key\n{self.headers.get('Authorization')}"}})
             if behaviour.fault == "slow":
-                time.sleep(1.0)
+                behaviour.released.wait(30)
             if fails:
                 if behaviour.kind == "dying":
                     return self.connection.close()
                 if behaviour.kind == "moved":
                     return self.send(302, {}, {"Location": "http://127.0.0.1:9/elsewhere"})
-                return self.send(429, {"error": {"message": "slow down"}}, {"Retry-After": "0.01"})
+                return self.send(429, {"error": {"message": "slow down"}}, {"Retry-After": "0"})
             if behaviour.fault == "text":
                 return self.send(200, "no object")
             time.sleep(0.02)
@@ -150,6 +139,7 @@ def serving(behaviour: Behaviour):
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1"
     finally:
+        behaviour.released.set()
         server.shutdown()
         server.server_close()
         thread.join()

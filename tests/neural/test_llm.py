@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import sys
 from contextlib import suppress
 
 import numpy as np
@@ -13,8 +14,8 @@ from rerank_adapters.chain.builder import Builder
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
 from rerank_plugins.core.fingerprint import describe
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.neural import server as server_module
-from rerank_plugins.neural.given_text import given_texts, places
+from rerank_plugins.neural import completions_server
+from rerank_plugins.neural.given_text import token_ends
 from rerank_plugins.neural.llm import ServerLanguageModel
 from rerank_plugins.testing import check_feature_extractor, check_language_model
 from tests.command_line import rerank
@@ -25,7 +26,7 @@ SENTENCES = [["the", "cat", "sat"], [], ["a"], ["étude", "in", "é", "."], ["th
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):
-    monkeypatch.setattr(server_module, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(completions_server, "BACKOFF", 0.001)
 
 
 def naive(words, start="<s>", prompt="\n", end="\n"):
@@ -44,11 +45,10 @@ def naive(words, start="<s>", prompt="\n", end="\n"):
     return scores
 
 
-@pytest.mark.parametrize(("form", "start"), [("completions", "<s>"), ("completions", ""), ("vllm", "<s>"), ("vllm", ""),
-                                             ("tgi", "<s>")])  # fmt: skip
-def test_values_are_those_of_one_token_at_a_time(form, start):
+@pytest.mark.parametrize("start", ["<s>", ""])
+def test_values_are_those_of_one_token_at_a_time(start):
     with serving(Behaviour(start=start)) as url:
-        model = ServerLanguageModel("m", url, form, "Text:\\n", batch=2, at_once=3)
+        model = ServerLanguageModel("m", url, "Text:\\n", batch=2, at_once=3)
         scores = model.score(SENTENCES)
         for values, words in zip(scores, SENTENCES, strict=True):
             np.testing.assert_allclose(values, naive(words, start, "Text:\n"), atol=1e-12)
@@ -88,30 +88,28 @@ def test_contracts():
 
 
 @pytest.mark.parametrize(
-    ("kind", "fault", "form", "message"),
+    ("kind", "fault", "message"),
     [
-        ("llama.cpp", "", "completions", "python -m llama_cpp.server --logits_all true"),
-        ("old llama.cpp", "", "completions", "1 tokens that do not spell the given text.*--logits_all true"),
-        ("llama.cpp", "", "vllm", "must support `prompt_logprobs`"),
-        ("tgi without prefill", "", "tgi", "--enable-prefill-logprobs"),
-        ("vllm", "order", "completions", "the words of a text in another order have the same ln p"),
-        ("vllm", "zeros", "vllm", "the words of a text in another order have the same ln p, 0"),
-        ("vllm", "noise", "completions", "another ln p when it is scored again"),
-        ("vllm", "later", "completions", "changes with the words after it"),
-        ("vllm", "positive", "completions", "wanted finite numbers of at most 0"),
-        ("vllm", "text", "completions", "wanted an object in JSON"),
+        ("chat", "", "0 tokens that do not spell the given text.*must support `echo` with `logprobs`"),
+        ("generated", "", "1 tokens that do not spell the given text"),
+        ("given", "order", "the words of a text in another order have the same ln p"),
+        ("given", "zeros", "the words of a text in another order have the same ln p, 0"),
+        ("given", "noise", "another ln p when it is scored again"),
+        ("given", "later", "changes with the words after it"),
+        ("given", "positive", "wanted finite numbers of at most 0"),
+        ("given", "text", "wanted a completion in JSON"),
     ],
 )
-def test_a_server_that_would_lie_is_refused_in_one_line(kind, fault, form, message):
+def test_a_server_that_would_lie_is_refused_in_one_line(kind, fault, message):
     with serving(Behaviour(kind, fault=fault)) as url:
         with pytest.raises(ModelError, match=message) as raised:
-            ServerLanguageModel("m", url, form).score([["a", "cat"]])
+            ServerLanguageModel("m", url).score([["a", "cat"]])
         assert "\n" not in str(raised.value)
         assert url in str(raised.value)
 
 
 def test_a_busy_server_and_one_that_closes_connections_are_asked_again():
-    for kind in ("vllm", "dying"):
+    for kind in ("given", "dying"):
         behaviour = Behaviour(kind)
         behaviour.failures = 3
         with serving(behaviour) as url:
@@ -121,7 +119,7 @@ def test_a_busy_server_and_one_that_closes_connections_are_asked_again():
 
 @pytest.mark.parametrize(
     ("kind", "message"),
-    [("vllm", r"429: slow down \(after 3 trials\)"), ("dying", r"\(after 3 trials\)"), ("moved", "302")],
+    [("given", "429: slow down"), ("dying", "no answer after 3 trials"), ("moved", "302")],
 )
 def test_a_server_that_stays_broken_is_an_error_of_one_line(kind, message):
     behaviour = Behaviour(kind)
@@ -132,10 +130,10 @@ def test_a_server_that_stays_broken_is_an_error_of_one_line(kind, message):
 
 
 def test_a_server_that_is_not_there_or_slow_is_named():
-    with pytest.raises(ModelError, match=r"http://127\.0\.0\.1:9/v1: cannot be reached"):
+    with pytest.raises(ModelError, match=r"http://127\.0\.0\.1:9/v1: no answer after 2 trials"):
         ServerLanguageModel("m", "http://127.0.0.1:9/v1", retries=1).score([["a"]])
-    with serving(Behaviour(fault="slow")) as url, pytest.raises(ModelError, match=r"no answer in 0\.1 seconds"):
-        ServerLanguageModel("m", url, timeout=0.1, retries=1).score([["a"]])
+    with serving(Behaviour(fault="slow")) as url, pytest.raises(ModelError, match="no answer after 1 trial:"):
+        ServerLanguageModel("m", url, timeout=0.1, retries=0).score([["a"]])
 
 
 def test_requests_are_sent_at_once_and_bounded():
@@ -215,24 +213,37 @@ def test_an_interrupted_extraction_goes_on(tmp_path, monkeypatch):
     ],
 )
 def test_places_of_tokens(tokens, text, wanted):
-    assert places(tokens, text) == wanted
+    assert token_ends(tokens, text) == wanted
 
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=4),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["choices", "index", "logprobs", "tokens", "token_logprobs", "prompt_logprobs", "details"]),
-            inner,
-        )
+        | st.dictionaries(st.sampled_from(["choices", "index", "logprobs", "tokens", "token_logprobs"]), inner)
     ),
     max_leaves=12,
 )
 
 
-@pytest.mark.parametrize("form", ["completions", "vllm", "tgi"])
-@given(answer=st.dictionaries(st.sampled_from(["choices", "details"]), JSON))
-def test_no_answer_raises_anything_else(form, answer):
+@pytest.fixture(scope="module")
+def arbitrary():
+    """A server, and the list of which it sends the last item."""
+    behaviour, answers = Behaviour(), []
+    behaviour.answer = lambda path, request: answers[-1]
+    with serving(behaviour) as url:
+        yield url, answers
+
+
+@given(answer=st.dictionaries(st.just("choices"), JSON))
+def test_no_answer_raises_anything_else(arbitrary, answer):
+    url, answers = arbitrary
+    answers.append(answer)
     with suppress(ModelError):
-        given_texts(form, "http://a", answer, ["a b"])
+        ServerLanguageModel("m", url).score([["a", "b"]])
+
+
+def test_without_urllib3_the_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "urllib3", None)
+    with pytest.raises(ModelError, match="needs urllib3, which is not installed: pip install urllib3"):
+        ServerLanguageModel("m").score([["a"]])

@@ -5,9 +5,9 @@
     vLLM, offline          {"request_id": "7", "outputs": [{"text": "so it is", "cumulative_logprob": -3.2}, …]}
     Gemini                 {"candidates": [{"content": {"parts": [{"text": "so it is"}]}, "avgLogprobs": -0.2}, …]}
 
-vLLM and the servers of most other large language models answer in OpenAI's forms. A file holds one response, or JSON lines; of
-a line of OpenAI's batches it is the `body` of the `response`, and the id of the list is `custom_id`. The `id` of a
-response names a request and no segment, so that it is not read. vLLM's `request_id` is an id.
+vLLM and most other servers answer in OpenAI's forms. A file holds one response, or JSON lines; of a line of OpenAI's
+batches it is the `body` of the `response`, and the id of the list is `custom_id`. The `id` of a response names a
+request and no segment, so that it is not read. vLLM's `request_id` is an id.
 
 ln p of a text, the sum over its tokens, is the total and the feature `logprob` if all texts have it, and Gemini's mean
 over the tokens the total and the feature `avg_logprob`. A text that was not generated to its end, or not at all (a
