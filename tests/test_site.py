@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from rerank_adapters.builtin import BUILTIN
+from rerank_plugins.core.loader import load_plugins
 from tests.conftest import ROOT
 
 for name in ("mkdocs", "material", "mkdocstrings_handlers", "griffe"):
@@ -72,6 +74,17 @@ def test_the_reference_has_every_command_and_public_name(site):
     names = (site / "docs" / "reference" / "rerank_plugins.html").read_text()
     for name in rerank_plugins.__all__:
         assert re.search(rf'id="rerank_plugins\.[\w.]*\.{name}"', names), name
+
+
+@pytest.mark.release
+def test_the_reference_has_every_plugin_and_pages_lead_there(site):
+    page = (site / "docs" / "reference" / "plugins.html").read_text()
+    for entries in load_plugins(BUILTIN, installed=False).entries.values():
+        for name in entries:
+            assert f"<code>{name}</code>" in page, name
+    link = '<a href="{}reference/plugins.html"><code>rerank plugins NAME</code></a>'
+    assert link.format("docs/") in (site / "index.html").read_text(encoding="utf-8")
+    assert link.format("") in (site / "docs" / "config.html").read_text(encoding="utf-8")
 
 
 def test_names_without_docstrings_are_found(hooks, tmp_path):

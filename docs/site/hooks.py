@@ -25,6 +25,7 @@ PACKAGES = {"rerank_plugins": ROOT, "rerank_adapters": ROOT / "adapters"}
 WIDTH = 88  # of help, which fits into the column of the text
 TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 LINK = re.compile(r"\[([^\]]*)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
+OPTIONS = re.compile(r"`rerank plugins (?:NAME|--kind \w+)`")
 BLOCK = re.compile(r"(^```.*?^```$)", re.S | re.M)
 log = logging.getLogger("mkdocs.hooks.pages")  # warnings of loggers below `mkdocs` count in a strict build
 
@@ -46,14 +47,21 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Drop links to folders, which have no page, and give each list the blank line before it that Markdown wants."""
+    """Drop links to folders, which have no page, and give each list the blank line before it that Markdown wants.
+
+    Where a page tells readers to print the options of a plugin, that becomes a link to the page of all options.
+    """
     folder = (ROOT / page.file.src_uri).parent
+    reference = posixpath.relpath("docs/reference/plugins.md", posixpath.dirname(page.file.src_uri))
 
     def without_folders(match: re.Match[str]) -> str:
         return match[1] if folder.joinpath(match[2]).is_dir() else match[0]
 
+    def shown(text: str) -> str:
+        return apart(OPTIONS.sub(rf"[\g<0>]({reference})", text))
+
     parts = BLOCK.split(LINK.sub(without_folders, markdown))
-    return "".join(part if part.startswith("```") else apart(part) for part in parts)
+    return "".join(part if part.startswith("```") else shown(part) for part in parts)
 
 
 def anchor(heading: str, separator: str) -> str:
@@ -86,6 +94,7 @@ def linked_files() -> list[Path]:
 def reference_pages() -> Iterator[tuple[str, str]]:
     """Name and Markdown of each generated page."""
     yield from command_pages()
+    yield "plugins", options_page()
     loader = griffe.GriffeLoader(search_paths=[str(folder) for folder in PACKAGES.values()])
     for package in PACKAGES:
         loader.load(package)
@@ -122,6 +131,15 @@ def helps(parent: click.Context, name: str) -> Iterator[str]:
         if isinstance(command, click.Group):
             for below in command.list_commands(context):
                 yield from helps(context, below)
+
+
+def options_page() -> str:
+    """The options of all built-in plugins."""
+    from rerank_adapters.builtin import BUILTIN
+    from rerank_adapters.report.text import plugin_page
+    from rerank_plugins.core.loader import load_plugins
+
+    return plugin_page(load_plugins(BUILTIN, installed=False).entries)
 
 
 def names_page(package: str, loader: griffe.GriffeLoader) -> str:

@@ -12,7 +12,7 @@ from rerank_plugins.core.registry import KINDS, Registry, suggestion
 @click.argument("names", nargs=-1)
 @click.option("--kind", type=click.Choice(list(KINDS)), help="List only plugins of this kind.")
 @click.option("--as", "form", type=click.Choice(["text", "markdown"]), default="text", show_default=True,
-              help="The form of the list; docs/plugin-options.md is the page of Markdown.")  # fmt: skip
+              help="The form of the list; Markdown is a page with a table of options for each plugin.")  # fmt: skip
 @click.pass_obj
 def command(registry: Registry, names: tuple[str, ...], kind: str | None, form: str) -> None:
     """List all plugins (features, metrics, …) and their options.

@@ -14,7 +14,7 @@ HEAD = """# Plugins and their options
 This page is made by `rerank plugins --as markdown`. In a config a plugin is a table, `use = "NAME"` and its options as
 keys; on the command line it is `NAME,option=value,option=value`. An option without default must be given. Beside these,
 `[[feature]]` tables take `label`, `text` and `source_text`, `[[metric]]` tables `label` and `text`, and `[tuner]` takes
-`margin` ([configuration](config.md)). Language models are features as well.
+`margin` ([configuration](../config.md)). Language models are features as well.
 """
 TITLES = {
     "feature": "Features",
