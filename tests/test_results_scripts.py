@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 import re
+from pathlib import Path
 
 import pytest
 
@@ -27,7 +28,9 @@ NEEDED = {
 def test_a_script_can_be_imported(name):
     if name in NEEDED:
         pytest.importorskip(NEEDED[name])
-    importlib.import_module(f"docs.results.scripts.{name}")
+    module = importlib.import_module(f"docs.results.scripts.{name}")
+    for value in vars(module).values():
+        assert not isinstance(value, Path) or value.exists(), f"{name} reads {value}, which is not there"
 
 
 def test_the_scripts_that_pages_name_are_there_with_these_options():

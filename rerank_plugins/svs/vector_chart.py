@@ -4,8 +4,7 @@
 
 The recursion is that of all pruned charts (kit/charts/over_spans.py), and ⊕ that of a semiring (vector_semirings.py),
 for each of which it is compiled. L e depends on the child alone, and is computed once for each item, in K² steps. As
-rules over K³ states, which the chart of latent states would take (kit/charts/pruned_chart.py), a sentence would take
-more than 15 times as long with ten concepts (tests/bench/test_svs_speed.py).
+rules over K³ states, which the chart of latent states would take (kit/charts/pruned_chart.py), a rule would take K³.
 """
 
 from __future__ import annotations

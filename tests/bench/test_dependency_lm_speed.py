@@ -1,13 +1,11 @@
 """Scoring trees and training on them, against the twin in dictionaries."""
 
-import time
-
 import numpy as np
-import pytest
 
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.dependency.ancestor_paths import TreeCollector
 from rerank_plugins.dependency.model import Settings, train
+from tests.bench.timing import seconds
 from tests.dependency.naive_dependency_lm import NaiveStupidBackoff
 
 WORDS, LABELS = 5000, 40
@@ -36,12 +34,6 @@ def trained():
     return train(collector, Settings(order=4, min_count=2), jobs=1)
 
 
-def cpu(function) -> float:
-    started = time.process_time()
-    function()
-    return time.process_time() - started
-
-
 def test_training(benchmark):
     trained()  # compiles
     benchmark.extra_info["words"] = SIZE
@@ -55,10 +47,9 @@ def test_scoring(benchmark):
     benchmark(model.totals, TREES)
 
 
-@pytest.mark.slow
 def test_scoring_beats_the_twin_by_far():
     model, naive = trained(), NaiveStupidBackoff(TREES[:500], 4, True, 2)
     model.totals(TREES[:1])
-    ours = min(cpu(lambda: model.totals(TREES)) for _ in range(3)) / len(TREES)
-    theirs = cpu(lambda: [naive.probability(tree) for tree in TREES[:100]]) / 100
+    ours = seconds(lambda: model.totals(TREES), 3) / len(TREES)
+    theirs = seconds(lambda: [naive.probability(tree) for tree in TREES[:100]]) / 100
     assert theirs > 3 * ours

@@ -1,17 +1,13 @@
 """Resampling against sacrebleu's, ordering against Python's sort, the oracle search: ratios, never absolute times."""
 
-import lzma
-
 import numpy as np
 import pytest
-from sacrebleu.metrics import BLEU, CHRF, TER
+from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 
 from rerank_adapters.chain.apply import order_by_score
 from rerank_adapters.evaluation import Resampling, evaluate, oracle
 from rerank_adapters.metrics.bleu import Bleu
-from rerank_adapters.metrics.chrf import ChrF
-from rerank_adapters.metrics.ter import TER as Ter
 from rerank_adapters.tuners.within_lists import one_best
 from tests.bench.timing import seconds
 from tests.evaluation import naive_evaluation as naive
@@ -108,34 +104,3 @@ def test_oracle_search_against_scoring_one_by_one(benchmark):
     ratio = seconds(one_by_one) / seconds(lambda: oracle(statistics, offsets, metric), 3)
     benchmark.extra_info["times as fast as one pass, row by row"] = round(ratio, 1)
     assert ratio > 2
-
-
-@pytest.mark.slow
-def test_three_real_systems_by_three_metrics(benchmark, shared_data):
-    """Statistics and 1,000 resamples of BLEU, chrF and TER: the whole of sacrebleu's paired bootstrap."""
-    lists, references = [], []
-    for part in ("tune", "test"):
-        found: dict[str, list[str]] = {}
-        with lzma.open(shared_data / "mt_nbest_tatoeba_de_en" / f"{part}.nbest.xz", "rt", encoding="utf-8") as lines:
-            for line in lines:
-                segment, text, *_ = line.split(" ||| ")
-                found.setdefault(segment, []).append(text)
-        lists += found.values()
-        references += (shared_data / "mt_nbest_tatoeba_de_en" / f"{part}.ref").read_text("utf-8").splitlines()
-    outputs = {f"rank {rank}": [texts[min(rank, len(texts)) - 1] for texts in lists] for rank in (1, 2, 10)}
-    segments = [[reference] for reference in references]
-
-    def fast(count=None):
-        metrics = {"BLEU": Bleu(tokenize="none"), "chrF": ChrF(), "TER": Ter()}
-        first = {name: texts[:count] for name, texts in outputs.items()}
-        return evaluate(first, segments[:count], metrics, Resampling(randomisation=0))
-
-    def slow():
-        metrics = {"BLEU": BLEU(tokenize="none"), "chrF": CHRF(), "TER": TER()}
-        return PairedTest(list(outputs.items()), metrics, [references], "bs", 1000)()
-
-    fast(10)  # compiled
-    benchmark(fast)
-    ours, theirs = seconds(fast), seconds(slow)
-    benchmark.extra_info |= {"segments": len(segments), "CPU seconds": round(ours, 2), "sacrebleu's": round(theirs, 1)}
-    assert theirs / ours > 10

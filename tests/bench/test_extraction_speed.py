@@ -13,6 +13,7 @@ from rerank_plugins.lists.consensus import ConsensusFeature
 from rerank_plugins.lists.length import LengthFeature, WordPenaltyFeature
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
+from tests.bench.timing import report, timed
 from tests.ngram import naive_features as naive
 
 SEGMENTS, SIZE = 60, 50
@@ -56,18 +57,6 @@ def one_by_one(nbest, extractors):
     return np.array([np.concatenate(values) for values in rows])
 
 
-def report(benchmark, naive_seconds, rows):
-    if benchmark.stats:
-        benchmark.extra_info["times as fast"] = round(naive_seconds / benchmark.stats["median"], 1)
-        benchmark.extra_info["hypotheses per CPU second"] = round(rows / benchmark.stats["median"])
-
-
-def timed(function, *arguments):
-    start = time.process_time()
-    result = function(*arguments)
-    return result, time.process_time() - start
-
-
 @pytest.mark.benchmark(timer=time.process_time)
 def test_consensus(benchmark, nbests):
     extractor = ConsensusFeature(length=False)
@@ -75,7 +64,7 @@ def test_consensus(benchmark, nbests):
     made = np.concatenate(benchmark(extractor.extract_all, nbests))
     obvious, seconds = timed(lambda: np.concatenate([counted(nbest, extractor.scale) for nbest in nbests]))
     np.testing.assert_allclose(made, obvious)
-    report(benchmark, seconds, len(made))
+    report(benchmark, "one by one", seconds, len(made), "hypotheses")
 
 
 @pytest.mark.benchmark(timer=time.process_time)
@@ -91,4 +80,4 @@ def test_text_features(benchmark, nbests, tmp_path):
     made = benchmark(extract_features, nbests, Plan(extractors), jobs=1).values
     obvious, seconds = timed(lambda: np.concatenate([one_by_one(nbest, extractors) for nbest in nbests]))
     np.testing.assert_allclose(made, obvious)
-    report(benchmark, seconds, len(made))
+    report(benchmark, "one by one", seconds, len(made), "hypotheses")

@@ -37,7 +37,6 @@ def model():
     return made
 
 
-@pytest.mark.slow
 def test_linear_in_the_length(model):
     short, long = SENTENCE * 4, SENTENCE * 32
     times = in_turn(lambda: model.score([short]), lambda: model.score([long]), times=6)
@@ -45,7 +44,6 @@ def test_linear_in_the_length(model):
     assert per_word[1] < 2 * per_word[0]
 
 
-@pytest.mark.slow
 def test_a_list_costs_its_distinct_prefixes(model):
     nbest = [[*SENTENCE[:cut], other, *SENTENCE[cut:]] for cut in range(8, 18) for other in ("very", "not", "old")]
     words, steps = prefixes(nbest)
@@ -54,7 +52,6 @@ def test_a_list_costs_its_distinct_prefixes(model):
     assert together < alone * (steps / words) * 1.5
 
 
-@pytest.mark.slow
 def test_four_times_the_beam_costs_less_than_four_times_as_much(model):
     """The further stores are improbable, and most of their rules are below the bound."""
     wide = HhmmLanguageModel(beam=200)
@@ -62,7 +59,6 @@ def test_four_times_the_beam_costs_less_than_four_times_as_much(model):
     assert four < 4 * narrow
 
 
-@pytest.mark.slow
 def test_rules_that_are_remembered_are_not_searched_again(model):
     """The second time a sentence is read, the rules that may follow its stores are there."""
     model.score([SENTENCE * 2])

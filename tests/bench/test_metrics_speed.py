@@ -1,10 +1,9 @@
 """Statistics of n-best lists against sacrebleu called per hypothesis; pairwise scores against the plain loop.
 
-`pytest tests/bench/test_metrics_speed.py -s` prints the figures.
+`pytest tests/bench/test_metrics_speed.py -m bench -n0 -s` prints the figures.
 """
 
 import logging
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,18 +18,13 @@ from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
 from rerank_adapters.metrics.edit_rate import CER, WER
 from rerank_adapters.metrics.ter import TER
 from rerank_plugins.core.metrics_and_tuners import Metric
+from tests.bench.timing import seconds
 from tests.metrics.metric_texts import tatoeba
 from tests.metrics.naive_metrics import levenshtein
 
 logging.getLogger("sacrebleu").setLevel(logging.ERROR)
 
 SEGMENTS, SIZE = 40, 50
-
-
-def cpu_seconds(work: Callable[[], Any]) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +72,10 @@ def test_statistics(
     hypotheses, references = lists
     metric.statistics(hypotheses[:1], references[:1])  # compiles
     few = slice(0, SEGMENTS // 8)
-    theirs = cpu_seconds(
+    theirs = seconds(
         lambda: [baseline(h, refs) for hyps, refs in zip(hypotheses[few], references[few], strict=True) for h in hyps]
     )
-    ours = min(cpu_seconds(lambda: metric.statistics(hypotheses, references)) for _ in range(3)) / 8
+    ours = seconds(lambda: metric.statistics(hypotheses, references), 3) / 8
     benchmark.extra_info["times faster than per sentence"] = round(theirs / ours, 1)
     benchmark.extra_info["hypotheses per CPU second"] = round(SEGMENTS * SIZE / 8 / ours)
     benchmark(metric.statistics, hypotheses, references)
@@ -93,25 +87,24 @@ def test_statistics(
 def test_pairwise(benchmark: BenchmarkFixture, lists: tuple[list[list[str]], list[list[str]]], metric: Metric) -> None:
     hypotheses = lists[0][0]
     metric.pairwise(hypotheses[:2])
-    loop = cpu_seconds(lambda: Metric.pairwise(metric, hypotheses))
-    ours = min(cpu_seconds(lambda: metric.pairwise(hypotheses)) for _ in range(3))
+    loop = seconds(lambda: Metric.pairwise(metric, hypotheses))
+    ours = seconds(lambda: metric.pairwise(hypotheses), 3)
     benchmark.extra_info["times faster than a loop over references"] = round(loop / ours, 1)
     benchmark(metric.pairwise, hypotheses)
     print(f"{type(metric).__name__} pairwise: {benchmark.extra_info}, {ours * 1e3:.2f} CPU ms for {SIZE} hypotheses")
     assert loop > ours
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("metric", "baseline", "at_least"), BASELINES.values(), ids=BASELINES.keys())
 def test_real_lists(
     shared_data: Path, metric: Metric, baseline: Callable[[str, list[str]], Any], at_least: float
 ) -> None:
     hypotheses, references = tatoeba(shared_data)
     metric.statistics(hypotheses[:1], references[:1])
-    whole = min(cpu_seconds(lambda: metric.statistics(hypotheses, references)) for _ in range(2))
-    pairs = cpu_seconds(lambda: [metric.pairwise(texts) for texts in hypotheses[:5]]) / 5
+    whole = seconds(lambda: metric.statistics(hypotheses, references), 2)
+    pairs = seconds(lambda: [metric.pairwise(texts) for texts in hypotheses[:5]]) / 5
     some = [(texts[0], refs) for texts, refs in zip(hypotheses, references, strict=True)][::4]
-    theirs = cpu_seconds(lambda: [baseline(text, refs) for text, refs in some]) / len(some)
+    theirs = seconds(lambda: [baseline(text, refs) for text, refs in some]) / len(some)
     rows = sum(map(len, hypotheses))
     print(f"{type(metric).__name__}: {rows} hypotheses in {whole:.2f} CPU s ({theirs * rows / whole:.0f} times faster")
     print(f"  than per sentence); pairs of a list of about 100 in {pairs * 1e3:.1f} CPU ms")

@@ -10,6 +10,7 @@ from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
+from tests.bench.timing import report, timed
 from tests.kit.naive_backoff import NaiveKneserNey, events_of_text
 
 WORDS, TYPES, ORDER = 60_000, 5_000, 5
@@ -35,19 +36,6 @@ def models(sentences, tmp_path_factory):
     return folder
 
 
-def timed(function, *arguments):
-    start = time.process_time()
-    result = function(*arguments)
-    return result, time.process_time() - start
-
-
-def report(benchmark, name, other_seconds, words):
-    if benchmark.stats:
-        benchmark.extra_info[f"times as fast as {name}"] = round(other_seconds / benchmark.stats["median"], 1)
-        benchmark.extra_info["words per CPU second"] = round(words / benchmark.stats["median"])
-
-
-@pytest.mark.slow
 @pytest.mark.benchmark(timer=time.process_time)
 def test_training(benchmark, sentences, models):
     lines = [" ".join(words) for words in sentences]
@@ -56,7 +44,7 @@ def test_training(benchmark, sentences, models):
     vocabulary = {x for _, x in events} | {"<unk>"}
     naive, seconds = timed(NaiveKneserNey, events, ORDER, vocabulary)
     assert made.estimated.ngrams == [len(kept) for kept in naive.kept]
-    report(benchmark, "dictionaries", seconds, WORDS)
+    report(benchmark, "dictionaries", seconds, WORDS, "words")
 
 
 @pytest.mark.benchmark(timer=time.process_time)
@@ -68,7 +56,7 @@ def test_scoring(benchmark, kenlm, sentences, models):
     made = benchmark(ours.totals, asked)
     wanted, seconds = timed(theirs.totals, asked)
     np.testing.assert_allclose(made, wanted, atol=1e-3)
-    report(benchmark, "KenLM", seconds, WORDS + len(asked))
+    report(benchmark, "KenLM", seconds, WORDS + len(asked), "words")
 
 
 @pytest.mark.benchmark(timer=time.process_time)
@@ -76,11 +64,11 @@ def test_loading(benchmark, kenlm, models):
     made = benchmark(NgramModel.load, models / "lm.ngram")
     assert made.tables.order == ORDER
     _, seconds = timed(lambda: KenlmBinary(models / "lm.arpa").totals([["a"]]))
-    report(benchmark, "KenLM reading ARPA", seconds, 0)
+    report(benchmark, "KenLM reading ARPA", seconds)
 
 
 @pytest.mark.benchmark(timer=time.process_time)
 def test_reading_arpa(benchmark, kenlm, models):
     made = benchmark(NgramModel.load, models / "lm.arpa")
     _, seconds = timed(lambda: KenlmBinary(models / "lm.arpa").totals([["a"]]))
-    report(benchmark, "KenLM reading ARPA", seconds, sum(made.tables.sizes))
+    report(benchmark, "KenLM reading ARPA", seconds, sum(made.tables.sizes), "n-grams")

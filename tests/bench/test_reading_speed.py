@@ -8,6 +8,7 @@ from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.delimited import CdecFormat, MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.kit.files.text import open_atomic, open_text
+from tests.bench.timing import report, timed
 from tests.formats import naive_formats
 
 SEGMENTS, SIZE = 50, 100
@@ -53,23 +54,6 @@ def test_reading(benchmark, tmp_path, spell, format):
         stream.writelines(lines(spell))
     made = benchmark(table, path, format)
     assert len(made.values) == SEGMENTS * SIZE
-    start = time.process_time()
-    naive = naive_table(path, made.names)
-    seconds = time.process_time() - start
+    naive, seconds = timed(naive_table, path, made.names)
     assert (naive == made.values).all()
-    if benchmark.stats:
-        benchmark.extra_info["hypotheses per second"] = round(SEGMENTS * SIZE / benchmark.stats["min"])
-        benchmark.extra_info["times faster than the naive parser"] = round(seconds / benchmark.stats["min"], 1)
-
-
-@pytest.mark.slow
-@pytest.mark.benchmark(timer=time.process_time)
-def test_real_lists(benchmark, shared_data):
-    path = shared_data / "mt_nbest_tatoeba_de_en" / "tune.nbest.xz"
-    made = benchmark.pedantic(table, (path, MosesFormat()), rounds=3)
-    assert made.values.shape == (58_428, 12)
-    if benchmark.stats:
-        start = time.process_time()
-        naive_table(path, made.names)
-        seconds = time.process_time() - start
-        benchmark.extra_info["times faster than the naive parser"] = round(seconds / benchmark.stats["min"], 1)
+    report(benchmark, "the naive parser", seconds, SEGMENTS * SIZE, "hypotheses")

@@ -19,8 +19,6 @@ from tests.treelet.naive_tree_transformations import transform
 from tests.treelet.naive_treelet import NaiveTreelet
 from tests.treelet.test_treelet import BANK
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def trees():

@@ -29,7 +29,7 @@ from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.kit.charts.inside import Chart, sharing_order
 
 Sentences = Sequence[tuple[str, ...]]
-EXAMPLE = Path(__file__).resolve().parent.parent.parent / "example_nbest" / "mt" / "tune.en"
+EXAMPLE = Path(__file__).resolve().parents[3] / "example_nbest" / "mt" / "tune.en"
 LENGTHS = (5, 10, 20, 40, 80)
 
 

@@ -35,7 +35,7 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import RerankError
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "example_nbest" / "mt"
 OURS = ("rerank_plugins", "rerank_adapters")
 CONFIG = """jobs = 1

@@ -37,7 +37,7 @@ from rerank_plugins import RerankError
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit import kernels
 
-EXAMPLE = Path(__file__).resolve().parent.parent.parent / "example_nbest" / "mt" / "tune.nbest"
+EXAMPLE = Path(__file__).resolve().parents[3] / "example_nbest" / "mt" / "tune.nbest"
 FEATURES = ("dependency-lm", "treelet-lm", "hhmm-lm", "svs-similarity", "consensus")
 
 

@@ -49,7 +49,7 @@ from rerank_plugins.referential.model import ReferentialModel
 from rerank_plugins.referential.trigrams import TrigramModel
 
 PARTS = ("worlds", "search", "lists", "times")
-GRAMMAR = Path(__file__).resolve().parents[2] / "example_nbest" / "referential" / "grammars" / "directives.grammar"
+GRAMMAR = Path(__file__).resolve().parents[3] / "example_nbest" / "referential" / "grammars" / "directives.grammar"
 SIZES = {240: ontology.SMALL, 4175: ontology.LARGE, 100_000: ontology.HUGE}
 PAPER = {"LM-Sem, 240": "17.1", "LM-Sem, 4175": "19.9", "LM-Trigram, 240": "26.6", "LM-NoSem, 240": "43.5"}
 PAPER_SENTENCES = {

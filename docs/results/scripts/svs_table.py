@@ -60,7 +60,6 @@ from rerank_plugins.svs.training import (
     headword_lexicon,
     model_of,
 )
-from tests.bench.svs_scalar import scalar_log_probability
 
 SHORT = 40
 BANKS = {"gum": (GUM_TRAIN, GUM_DEV), "craft": (CRAFT_TRAIN, CRAFT_DEV)}
@@ -315,8 +314,6 @@ def speed_of(model: SvsModel, threshold: float, by_length: Mapping[int, Sequence
     actions: dict[str, Callable[[Words], object]] = {
         "pruned": pruned.parse,
         "vectors": vectors,
-        "sums for each rule": lambda words: scalar_log_probability(exact.rules, exact.model.lexicon.ids(words), False),
-        "expanded rules": lambda words: scalar_log_probability(exact.rules, exact.model.lexicon.ids(words), True),
     }
     print(f"| words | {' | '.join(actions)} |")
     print("|---:" * (len(actions) + 1) + "|", flush=True)
