@@ -32,7 +32,7 @@ from rerank_adapters.formats.kaldi import read_symbols
 from rerank_adapters.formats.line_lists import read_values
 from rerank_adapters.formats.nist.ctm import read_ctm
 from rerank_adapters.formats.outputs import read_segments
-from rerank_adapters.formats.pairs import read_minimal_pairs, read_scored_pairs, read_sentence_pairs
+from rerank_adapters.formats.pairs import read_pairs, read_scored_pairs, read_sentence_pairs
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.formats.systems import read_outputs
@@ -349,11 +349,11 @@ def texts() -> Iterable[Target]:
     yield text("symbols", "<eps> 0\na 1\nb 2\n", read_symbols)
     yield text("gold links", "0-0 1-2 2?2\n\n0-0\n", lambda path: read_gold(str(path)))
     yield text("sentence pairs", "a b ||| c\nd ||| e f\n", lambda path: list(read_sentence_pairs([str(path)])))
-    yield text("minimal pairs", head(EXAMPLE / "acceptability" / "pairs.tsv"), read_minimal_pairs)
+    yield text("minimal pairs", head(EXAMPLE / "acceptability" / "pairs.tsv"), read_pairs)
     blimp = (
         '{"sentence_good": "a b", "sentence_bad": "b a", "field": "syntax", "linguistics_term": "order", "UID": "x"}\n'
     )
-    yield text("BLiMP", blimp * 2, read_minimal_pairs)
+    yield text("BLiMP", blimp * 2, read_pairs)
     yield text("judgements", head(EXAMPLE / "acceptability" / "dev.tsv"), read_judgements)
     yield text("suite", SUITE, read_suite)
     yield text("classifier", CLASSIFIER, read_classifier)

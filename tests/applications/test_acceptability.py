@@ -27,7 +27,7 @@ from rerank_adapters.applications.acceptability.pair_weights import fit_weights,
 from rerank_adapters.applications.acceptability.suite_file import Item, Suite, parse_formula
 from rerank_adapters.applications.acceptability.suites import judge_suites
 from rerank_adapters.chain.text_features import matching_columns
-from rerank_adapters.formats.pairs import read_minimal_pairs
+from rerank_adapters.formats.pairs import read_pairs
 from rerank_adapters.report.output import records_tsv
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, FormatError, LanguageModel
@@ -331,6 +331,19 @@ def test_sentences_are_judged_as_learnt(written, tmp_path):
     assert 0 < float(q) < 0.5 < float(p) < 1
 
 
+def test_a_tab_in_a_sentence_makes_no_column(written, tmp_path):
+    judged, saved = written("1\ta b c\n0\ta\n", "judged.tsv"), tmp_path / "c.toml"
+    done("acceptability", "sentences", judged, judged, "-f", "length", "--text", "none", "--save", saved)
+    ran = done("acceptability", "classify", "--classifier", saved, stdin="a\tb\t c\n{ a\n")
+    assert ran.lines == ["1\t1\ta b  c", "0\t0\t{ a"]
+
+
+def test_sentences_with_braces_are_judged(written):
+    pairs = written("{ a a\t{ a\n")
+    ran = done("acceptability", "pairs", pairs, "-f", "length", "--text", "none", "--as", "json")
+    assert json.loads(ran.out)[0]["accuracy"] == 1.0
+
+
 def test_the_regression_of_all_columns_is_cut_where_the_criterion_is_best(written, tmp_path):
     pytest.importorskip("sklearn")
     # Of short sentences 60 % are acceptable, and of long ones 90 %: every probability is above 1/2.
@@ -398,7 +411,7 @@ def test_what_acceptability_refuses(written):
 
 
 def test_the_example_is_in_order():
-    pairs = read_minimal_pairs(EXAMPLE / "pairs.tsv")
+    pairs = read_pairs(EXAMPLE / "pairs.tsv")
     assert len(pairs) >= 60
     assert len({pair.groups["phenomenon"] for pair in pairs}) >= 12
     assert len({pair.good for pair in pairs}) == len(pairs)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rerank_adapters.applications.acceptability.judgements import Judgement, read_judgements
 from rerank_adapters.applications.acceptability.suite_file import METRICS, almost_equal, parse_formula, read_suite
-from rerank_adapters.formats.pairs import Pair, pair_lines, parse_pairs, read_minimal_pairs
+from rerank_adapters.formats.pairs import Pair, pair_lines, parse_pairs, read_pairs
 from rerank_plugins import FormatError
 from tests.applications import naive_acceptability as naive
 
@@ -29,24 +29,24 @@ def written(tmp_path):
 
 
 def test_blimp(written):
-    (pair,) = read_minimal_pairs(written(json.dumps(BLIMP) + "\n\n", "blimp.jsonl"))
+    (pair,) = read_pairs(written(json.dumps(BLIMP) + "\n\n", "blimp.jsonl"))
     groups = {"phenomenon": "subject_verb_agreement", "field": "morphology", "paradigm": "regular_1"}
     assert pair == Pair("The cats sleep.", "The cats sleeps.", groups, 1)
     assert pair.nbest().texts == ["The cats sleep.", "The cats sleeps."]
 
 
 def test_plain_pairs_with_and_without_a_header(written):
-    two = read_minimal_pairs(written("a b\ta c\n\nd e\td f\n"))
+    two = read_pairs(written("a b\ta c\n\nd e\td f\n"))
     assert two == [Pair("a b", "a c", {}, 1), Pair("d e", "d f", {}, 3)]
-    assert read_minimal_pairs(written("a b\ta c\tisland\r\n")) == [Pair("a b", "a c", {"phenomenon": "island"}, 1)]
-    named = read_minimal_pairs(written("good\tbad\tkind\tposition\na b\tb\tmissing\t1\n"))
+    assert read_pairs(written("a b\ta c\tisland\r\n")) == [Pair("a b", "a c", {"phenomenon": "island"}, 1)]
+    named = read_pairs(written("good\tbad\tkind\tposition\na b\tb\tmissing\t1\n"))
     assert named == [Pair("a b", "b", {"kind": "missing", "position": "1"}, 2)]
 
 
 def test_compressed_pairs(tmp_path):
     path = tmp_path / "blimp.jsonl.xz"
     path.write_bytes(lzma.compress(json.dumps(BLIMP).encode()))
-    assert len(read_minimal_pairs(path)) == 1
+    assert len(read_pairs(path)) == 1
 
 
 @pytest.mark.parametrize(
@@ -60,17 +60,18 @@ def test_compressed_pairs(tmp_path):
         ('{"sentence_good": "a"}\n', 1, "no 'sentence_bad'"),
         ('{"sentence_good": 3, "sentence_bad": "b"}\n', 1, "'sentence_good' is 3, wanted a sentence"),
         ('{"sentence_good": \n', 1, "not JSON: Expecting value"),
+        ('{"sentence_good": "a", "sentence_bad": "b"}\n[1]\n', 2, r"'\[1\]' is no JSON object"),
     ],
 )
 def test_pairs_of_another_form(written, text, line, message):
     path = written(text)
     with pytest.raises(FormatError, match=message) as caught:
-        read_minimal_pairs(path)
+        read_pairs(path)
     assert (caught.value.line, caught.value.path) == (line, str(path))
 
 
 words = st.text(st.characters(blacklist_categories=("Cs", "Cc", "Z")), min_size=1, max_size=6)
-texts = st.lists(words, min_size=1, max_size=4).map(" ".join).filter(lambda text: text[0] != "{")
+texts = st.lists(words, min_size=1, max_size=4).map(" ".join) | st.just('{"a": 1} b')
 
 
 @given(st.lists(st.tuples(texts, texts, words), min_size=1))
@@ -79,9 +80,22 @@ def test_pairs_are_read_as_they_were_written(rows):
     assert list(parse_pairs(pair_lines(pairs), "x")) == pairs
 
 
+@pytest.mark.parametrize("header", ["", "good\tbad\n"])
+def test_a_sentence_with_a_brace_is_no_json(written, header):
+    path = written(f"{header}{{ a }} b\t{{ b a\nc d\td c\n{{}}\t{{ }}\n")
+    assert [(pair.good, pair.bad) for pair in read_pairs(path)] == [
+        ("{ a } b", "{ b a"), ("c d", "d c"), ("{}", "{ }"),
+    ]  # fmt: skip
+
+
+def test_judgements_of_pairs_with_braces(written):
+    judged = read_judgements(written("\n\ngood\tbad\n{ a } b\t{ b a\n"))
+    assert [(j.text, j.acceptable, j.line) for j in judged] == [("{ a } b", True, 4), ("{ b a", False, 4)]
+
+
 def test_judgements_of_three_forms(written):
     cola = read_judgements(written("gj04\t1\t\tIt is.\ngj04\t0\t*\tIs it it.\n"))
-    assert cola == [Judgement("It is.", True, "gj04", 1), Judgement("Is it it.", False, "gj04", 2)]
+    assert cola == [Judgement("It is.", True, 1), Judgement("Is it it.", False, 2)]
     plain = read_judgements(written("label\tsentence\n1\tIt is.\n\n0\tIs it it.\n"))
     assert [(j.text, j.acceptable, j.line) for j in plain] == [("It is.", True, 2), ("Is it it.", False, 4)]
     paired = read_judgements(written("good\tbad\nIt is.\tIs it it.\n", "p.tsv"))
@@ -186,7 +200,7 @@ def test_metrics_of_regions():
 
 def test_real_files(shared_data):
     """All pairs and all suites; a pair of BLiMP has two equal sentences."""
-    pairs = read_minimal_pairs(shared_data / "blimp" / "blimp.jsonl.xz")
+    pairs = read_pairs(shared_data / "blimp" / "blimp.jsonl.xz")
     assert len(pairs) == 44689
     assert len({pair.groups["paradigm"] for pair in pairs}) == 67
     suites = [read_suite(path) for path in sorted((shared_data / "syntaxgym").glob("*.json"))]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rerank_adapters.formats.pairs import read_minimal_pairs
+from rerank_adapters.formats.pairs import read_pairs
 from rerank_plugins.core.dependency_tree import DependencyTree, write_conllu
 from rerank_plugins.core.interfaces import Parse, Parser
 from rerank_plugins.english.english_lexicon import english
@@ -285,7 +285,7 @@ def test_pairs_on_the_command_line(tmp_path):
     command = ("negatives", "phenomena", text, "--parser", f"treebank,path={trees}", "-o", out)
     ran = done(*command, "--kind", "polarity,islands", "--seed", "2")
     assert "2 pairs by 2 rules" in ran.err
-    pairs = read_minimal_pairs(out)
+    pairs = read_pairs(out)
     assert [pair.groups["phenomenon"] for pair in pairs] == ["npi_licensing", "island_effects"]
     assert set(pairs[0].groups) == {"phenomenon", "rule"}
     assert "kinds of pairs typo: wanted some of agreement" in refused(*command, "--kind", "typo")

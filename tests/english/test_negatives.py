@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.applications.negatives import error_inserter, noisy_pairs, parse_kinds, samples_of_lengths
-from rerank_adapters.formats.pairs import read_minimal_pairs
+from rerank_adapters.formats.pairs import read_pairs
 from rerank_plugins import ConfigError
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.english.inserted_errors import KINDS, Edit, ErrorInserter, disagreements, one_edit_away
@@ -191,11 +191,11 @@ def test_errors_on_the_command_line(tmp_path):
     done("negatives", "errors", text, "--seed", "3", "-o", out)
     done("negatives", "errors", text, "--seed", "3", "-o", again)
     assert out.read_bytes() == again.read_bytes()
-    pairs = read_minimal_pairs(out)
+    pairs = read_pairs(out)
     assert [pair.good for pair in pairs] == TEXT
     assert "agreement" in {pair.groups["kind"] for pair in pairs}, "the parser gives agreement"
     done("negatives", "errors", text, "--seed", "4", "-o", again, "--parser", "none", "--kind", "wrong-form")
-    assert {pair.groups["kind"] for pair in read_minimal_pairs(again)} == {"wrong-form"}
+    assert {pair.groups["kind"] for pair in read_pairs(again)} == {"wrong-form"}
     assert "--kind: kinds of errors" in refused("negatives", "errors", text, "--kind", "typo", "-o", again)
     ran = done("acceptability", "pairs", out, "-f", "unigram", "--by", "kind")
     assert "by kind" in ran.out
@@ -204,7 +204,7 @@ def test_errors_on_the_command_line(tmp_path):
 def test_samples_have_the_lengths_of_the_text(tmp_path):
     out, text = tmp_path / "s.tsv", MT / "test.en"
     done("negatives", "samples", text, "-M", MT / "lm.arpa", "-o", out, "--seed", "2")
-    pairs = read_minimal_pairs(out)
+    pairs = read_pairs(out)
     lines = [line.split() for line in text.read_text().splitlines()]
     assert len(pairs) >= 0.95 * len(lines)
     assert all(len(pair.good.split()) == len(pair.bad.split()) == int(pair.groups["words"]) for pair in pairs)
@@ -228,7 +228,7 @@ def test_decoder_output_beside_references(tmp_path):
     out = tmp_path / "d.tsv"
     done("negatives", "nbest", MT / "test.nbest", "-r", MT / "test.en", "-o", out)
     references = MT.joinpath("test.en").read_text().splitlines()
-    pairs = read_minimal_pairs(out)
+    pairs = read_pairs(out)
     assert 0 < len(pairs) <= len(references)
     for pair in pairs:
         assert pair.good == references[int(pair.groups["segment"])]

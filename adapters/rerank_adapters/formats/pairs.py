@@ -126,7 +126,7 @@ class Pair:
         return NBestList(str(self.line), (Hypothesis(self.good), Hypothesis(self.bad)), line=self.line)
 
 
-def read_minimal_pairs(path: str | Path) -> list[Pair]:
+def read_pairs(path: str | Path) -> list[Pair]:
     """The pairs of a file. Raises FormatError, with path and line, for a line of another form, for an empty sentence,
     and for a file without pairs.
     """
@@ -141,25 +141,32 @@ def read_minimal_pairs(path: str | Path) -> list[Pair]:
 def parse_pairs(lines: Iterable[str], name: str) -> Iterator[Pair]:
     """Yield the pairs of the lines as they are read; error messages call the file `name`."""
     numbered = ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, 1) if line.strip())
-    columns: Sequence[str] = ()
-    for number, line in numbered:
-        if line.startswith("{"):
-            cells = _blimp(line, name, number)
-        elif not columns and is_header(line):
-            columns = line.split("\t")
-            continue
-        else:
-            columns = columns or PLAIN[: line.count("\t") + 1]
-            cells = _row(line, columns, name, number)
+    columns: Sequence[str] | None = None  # none of JSON lines
+    for place, (number, line) in enumerate(numbered):
+        if place == 0 and not _is_record(line):
+            columns = line.split("\t") if is_header(line) else PLAIN[: line.count("\t") + 1]
+            if is_header(line):
+                continue
+        cells = _blimp(line, name, number) if columns is None else _row(line, columns, name, number)
         good, bad = cells.pop("good").strip(), cells.pop("bad").strip()
         if not good or not bad:
             raise FormatError("an empty sentence, wanted a pair of sentences", path=name, line=number)
         yield Pair(good, bad, cells, number)
 
 
+def holds_pairs(line: str) -> bool:
+    """Whether the first line of a file shows that it holds pairs: JSON, or a header that names the columns."""
+    return _is_record(line) or is_header(line)
+
+
 def is_header(line: str) -> bool:
     """Whether a line is the header of a file of pairs, which names its columns."""
     return line.rstrip("\r\n").split("\t")[:2] == ["good", "bad"]
+
+
+def _is_record(line: str) -> bool:
+    """Whether a line is JSON, which has no tab, and not two sentences, of which the first begins with a brace."""
+    return line.startswith("{") and "\t" not in line
 
 
 def pair_lines(pairs: Iterable[Pair], columns: Sequence[str] = ("phenomenon",)) -> Iterator[str]:
@@ -174,6 +181,8 @@ def _blimp(line: str, name: str, number: int) -> dict[str, str]:
         record = read_json(line)
     except json.JSONDecodeError as error:
         raise FormatError(f"not JSON: {error.msg} at character {error.pos}", path=name, line=number) from None
+    if not isinstance(record, dict):
+        raise FormatError(f"{line!r:.60} is no JSON object, wanted one on each line", path=name, line=number)
     cells = {}
     for key, column in (("sentence_good", "good"), ("sentence_bad", "bad")):
         if not isinstance(record.get(key), str):

@@ -40,7 +40,7 @@ from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.text_features import matching_columns
 from rerank_adapters.config import Config, plugin_options, plugin_table
 from rerank_adapters.evaluation.significance import wilson_interval
-from rerank_adapters.formats.pairs import Pair, read_minimal_pairs
+from rerank_adapters.formats.pairs import Pair, read_pairs
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureTable
 from rerank_plugins.core.arrays import FloatArray
@@ -184,7 +184,7 @@ def main(
 
     def scored(path: Path) -> tuple[list[Pair], FeatureTable]:
         say(f"scoring {path}")
-        pairs = read_minimal_pairs(path)
+        pairs = read_pairs(path)
         if kind == "negatives":
             return pairs, model_scores(named, pairs, steps, jobs)
         return pairs, feature_scores(named, pairs, steps, unigram, jobs)

@@ -28,7 +28,7 @@ def command(registry: Registry, text: str, classifier: Path, output: Path, jobs:
     Each line of the output is label<TAB>score<TAB>sentence. The label is 1 for an acceptable sentence, 0 for another.
     The score of a classifier by logistic regression is the probability that the sentence is acceptable; otherwise it
     is the distance from the threshold. Labels follow the threshold that was tuned, which need not be at probability
-    1/2. The file of the classifier also records its features and text steps.
+    1/2. A tab in a sentence becomes a space. The file of the classifier also records its features and text steps.
 
     \b
     rerank acceptability classify essays.txt --classifier cola.toml > labels.tsv
@@ -37,5 +37,6 @@ def command(registry: Registry, text: str, classifier: Path, output: Path, jobs:
     rows = SentenceClassifier.load(classifier, registry, jobs=jobs or 2).predict(read_lines(text))
     with open_atomic(output) as out:
         for row in rows:
-            out.write(f"{int(row['acceptable'])}\t{row['score']:.6g}\t{row['text']}\n")
+            sentence = row["text"].replace("\t", " ")
+            out.write(f"{int(row['acceptable'])}\t{row['score']:.6g}\t{sentence}\n")
     summary_line.wrote(f"{counted(len(rows), 'sentence')}, {sum(rows['acceptable']):,} of them accepted", output)

@@ -17,7 +17,7 @@ import numpy as np
 from rerank_adapters.chain.loading import load_all
 from rerank_adapters.chain.text_features import judging_columns
 from rerank_adapters.evaluation.significance import Interval, McNemar, binomial_p_value, wilson_interval
-from rerank_adapters.formats.pairs import Pair, read_minimal_pairs
+from rerank_adapters.formats.pairs import Pair, read_pairs
 from rerank_adapters.given_texts import Text, checked_pairs, pipeline_of, shown, words_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.weights import Weights
@@ -150,5 +150,5 @@ def weighted_preferences(table: FeatureTable, weights: Weights) -> Preferences:
 
 def _given(pairs: Pairs) -> list[tuple[Text, Text]]:
     if isinstance(pairs, Path):
-        return [(pair.good, pair.bad) for pair in read_minimal_pairs(pairs)]
+        return [(pair.good, pair.bad) for pair in read_pairs(pairs)]
     return checked_pairs(pairs)

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
-from rerank_adapters.formats.pairs import is_header, parse_pairs
+from rerank_adapters.formats.pairs import holds_pairs, parse_pairs
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.kit.files.text import display_name, open_text
@@ -31,7 +30,6 @@ class Judgement:
 
     text: str
     acceptable: bool
-    source: str = ""
     line: int = 0
     part: str = ""
 
@@ -47,11 +45,10 @@ def read_judgements(path: str | Path) -> list[Judgement]:
     file in which all sentences have the same label.
     """
     name = display_name(path)
-    with open_text(path) as lines:
-        stream = (line for line in lines)
-        first = next(stream, "")
-        every = chain([first], stream)
-        judgements = list(_of_pairs(every, name) if first.startswith("{") or is_header(first) else _rows(every, name))
+    with open_text(path) as stream:
+        lines = list(stream)
+    first = next((line for line in lines if line.strip()), "")
+    judgements = list((_of_pairs if holds_pairs(first) else _of_rows)(lines, name))
     if len({judgement.acceptable for judgement in judgements}) < 2:
         has = f"all {len(judgements)} sentences have the same label" if judgements else "no sentences"
         raise FormatError(f"{has}, wanted acceptable ones (1) and others (0)", path=name)
@@ -60,11 +57,11 @@ def read_judgements(path: str | Path) -> list[Judgement]:
 
 def _of_pairs(lines: Iterable[str], name: str) -> Iterator[Judgement]:
     for pair in parse_pairs(lines, name):
-        yield Judgement(pair.good, True, line=pair.line, part="+")
-        yield Judgement(pair.bad, False, line=pair.line, part="-")
+        yield Judgement(pair.good, True, pair.line, "+")
+        yield Judgement(pair.bad, False, pair.line, "-")
 
 
-def _rows(lines: Iterable[str], name: str) -> Iterator[Judgement]:
+def _of_rows(lines: Iterable[str], name: str) -> Iterator[Judgement]:
     for number, line in enumerate(lines, 1):
         cells = line.rstrip("\r\n").split("\t")
         if not line.strip() or (number == 1 and cells == HEADER):
@@ -72,10 +69,9 @@ def _rows(lines: Iterable[str], name: str) -> Iterator[Judgement]:
         if len(cells) not in (2, 4):
             wanted = "wanted 2 (label, sentence) or 4 (CoLA: source, label, mark, sentence)"
             raise FormatError(f"{len(cells)} columns, {wanted}", path=name, line=number)
-        source, label = (cells[0], cells[1]) if len(cells) == 4 else ("", cells[0])
-        if label.strip() not in LABELS:
+        label, text = cells[1 if len(cells) == 4 else 0].strip(), cells[-1].strip()
+        if label not in LABELS:
             raise FormatError(f"the label is {label!r}, wanted 1 (acceptable) or 0", path=name, line=number)
-        text = cells[-1].strip()
         if not text:
             raise FormatError("an empty sentence", path=name, line=number)
-        yield Judgement(text, LABELS[label.strip()], source, number)
+        yield Judgement(text, LABELS[label], number)

@@ -21,7 +21,7 @@ from rerank_adapters.chain.overlap import LEARNT, contents
 from rerank_adapters.chain.provenance import made_at
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
-from rerank_adapters.formats.pairs import read_minimal_pairs
+from rerank_adapters.formats.pairs import read_pairs
 from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights, write_weights
@@ -106,7 +106,7 @@ def command(
     job = with_models(job, models)
     job.build()
     text = TextPipeline(options.text_steps(steps))
-    table = pair_table(job, read_minimal_pairs(pairs), text, columns)
+    table = pair_table(job, read_pairs(pairs), text, columns)
     alone = single_preferences(table)
     with StatusLine() as stages:
         stages(f"cross-validation, {FOLDS} folds")

@@ -18,7 +18,7 @@ from rerank_adapters.applications.acceptability.features import sentence_table, 
 from rerank_adapters.chain.overlap import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
-from rerank_adapters.formats.pairs import Pair, read_minimal_pairs
+from rerank_adapters.formats.pairs import Pair, read_pairs
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
@@ -192,7 +192,7 @@ def command(
     if given_weights is not None:
         warn_of_learnt(given_weights.provenance.get(LEARNT), f"the weights {weights} were", [pairs])
     text = TextPipeline(options.text_steps(steps))
-    minimal_pairs = read_minimal_pairs(pairs)
+    minimal_pairs = read_pairs(pairs)
     properties = list(dict.fromkeys(name for pair in minimal_pairs for name in pair.groups))
     by = by or tuple({"phenomenon"} & set(properties))
     by = () if by == ("none",) else by
