@@ -23,7 +23,6 @@ from rerank_adapters.applications.negatives.treebank import read_sentences as re
 from rerank_adapters.applications.parsing.surface_trees import surface_sentences
 from rerank_adapters.applications.similarity import model as similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
-from rerank_adapters.applications.speech.rover import read_lists, read_systems
 from rerank_adapters.applications.tables.show import load as load_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.reranker import Reranker
@@ -338,10 +337,6 @@ def texts() -> Iterable[Target]:
     yield text("references auto stm", STM, reader_of_references("auto"), "refs.stm")
     for name, content in OUTPUTS.items():
         yield text(f"outputs {name}", content, lambda path: read_outputs(path).for_segments(["utt-1", "utt-2"]))
-    yield text("system ctm", CTM, lambda path: read_systems([path], "auto"), "system.ctm")
-    moses = REGISTRY.entries["format"]["moses"].factory()
-    lists = head(GOLDEN / "moses.nbest", 6)
-    yield text("system lists", lists, lambda path: read_lists(path, moses, "score", 1.0))
     yield text("ctm", CTM, of_lines(read_ctm))
     yield text("values", "utt-1 0.5\nutt-2 -3\n", of_lines(read_values))
     yield text("groups", "0 anna\n1 bert\n", lambda path: read_groups(path, ["0", "1"]))

@@ -47,8 +47,6 @@ TESTED_BY = {  # other tests than those of the subpackage: patterns of files and
     KIT + "backoff": "ngram",
     KIT + "charts": "constituency",
     "adapters/rerank_adapters/applications/mbr": "python_api/test_mbr.py",
-    "adapters/rerank_adapters/applications/speech/rover": "lists/test_rover.py",
-    "adapters/rerank_adapters/applications/speech/sweep": "applications/test_sweep.py",
     "adapters/rerank_adapters/applications/negatives": "english/test_negatives.py",
     "adapters/rerank_adapters/applications/language_models": "applications/test_scoring_commands.py",
 }

@@ -65,7 +65,7 @@ class DataSet(Strict):
 class Tuning(Strict):
     """How weights are tuned, whatever the tuner; the options of the tuner are in `tuner`."""
 
-    start: str | dict[str, float] = "uniform"
+    start: str | dict[str, float] | None = None  # the tuner's `usual_start`
     fixed: list[str] = Field(default_factory=list)
     lower: dict[str, float] = Field(default_factory=dict)
     upper: dict[str, float] = Field(default_factory=dict)
@@ -228,6 +228,8 @@ def plugin_table(text: str) -> dict[str, Any]:
     {'use': 'slr', 'lm': {'use': 'headlex', 'model': 'own.headlex'}, 'label': 'ratio'}
     >>> plugin_table("mean,metrics=[bleu,chrf]")
     {'use': 'mean', 'metrics': ['bleu', 'chrf']}
+    >>> plugin_table("grid,axes=[LM=0:1:6,length=-1:1:5]")
+    {'use': 'grid', 'axes': ['LM=0:1:6', 'length=-1:1:5']}
     """
     name, *pairs = _outside_braces(text)
     if not name or "=" in name:
@@ -241,10 +243,10 @@ def plugin_table(text: str) -> dict[str, Any]:
 
 
 def _outside_braces(text: str) -> list[str]:
-    """The text split at the commas before `option=` that no braces enclose."""
+    """The text split at the commas before `option=` that neither braces nor brackets enclose."""
     parts, start, depth = [], 0, 0
     for place, character in enumerate(text):
-        depth += (character == "{") - (character == "}")
+        depth += (character in "{[") - (character in "}]")
         if character == "," and depth == 0 and re.match(r"[A-Za-z_][\w-]*=", text[place + 1 :]):
             parts.append(text[start:place])
             start = place + 1

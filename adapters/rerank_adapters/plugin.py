@@ -41,18 +41,15 @@ class Task:
 LISTS = Task(
     """Merge and convert n-best lists, and decide without tuning.
 
-    The commands read lists in all formats. `mbr` chooses by expected utility, `rover` by the votes of several
-    systems or by posteriors of words. `sweep` shows how the metric depends on single weights.
+    The commands read lists in all formats. `mbr` chooses by expected utility.
 
     \b
     rerank lists merge baseline.nbest other.nbest -o both.nbest
-    rerank lists rover whisper.trn kaldi.trn -o combined.trn
+    rerank lists mbr samples.nbest -m chrf -o samples.mbr
     """,
     {
         "merge": ("commands.merge", "Merge n-best lists, or combine the lists of different decoders."),
         "mbr": ("applications.mbr", "Choose the sample of highest expected utility in each list."),
-        "rover": ("applications.speech.rover", "Combine the outputs of several systems by voting."),
-        "sweep": ("applications.speech.sweep", "Sweep weights over a grid: LM weight, word penalty."),
     },
 )
 LM = Task(

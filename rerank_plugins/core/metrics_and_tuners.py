@@ -172,6 +172,11 @@ class Tuner(GuestsAreChecked, ABC):
         """The tuner with the options by which it is fast enough to tune on many samples; None where there are none."""
         return None
 
+    @property
+    def usual_start(self) -> Literal["uniform", "decoder"]:
+        """The start weights where nobody names others: 1 for each dense feature, or the decoder's own."""
+        return "uniform"
+
     @abstractmethod
     def tune(
         self, data: TuningData, start: FloatArray, rng: np.random.Generator, report: TuningReport = lambda step: None

@@ -1,5 +1,5 @@
 """Features of the list alone: length, rank, decoder scores, scores computed elsewhere, edits, consensus.
 
 Consensus by n-gram posteriors is minimum-Bayes-risk decoding (Kumar and Byrne 2004); word posteriors come from
-confusion networks (Mangu, Brill and Stolcke 2000), and systems are combined by ROVER (Fiscus 1997).
+confusion networks (Mangu, Brill and Stolcke 2000).
 """

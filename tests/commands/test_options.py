@@ -41,7 +41,6 @@ MEANINGS = {  # of short options, everywhere
     "-r": "--reference",
     "-t": "--tuner",
     "-w": "--weights",
-    "-x": "--axis",
 }
 
 
@@ -67,7 +66,7 @@ def test_each_long_option_has_the_short_one_of_its_meaning():
     assert {(path, name) for path, name in lacking if name != "--model"} - FREE == set()
 
 
-FREE = {("negatives errors", "--parser"), ("negatives phenomena", "--parser"), ("lists rover", "--reference")}
+FREE = {("negatives errors", "--parser"), ("negatives phenomena", "--parser")}
 
 
 def test_the_form_of_the_output_has_one_name():

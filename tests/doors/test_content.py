@@ -112,10 +112,8 @@ COMMANDS = {
     "cross-validate": "cross-validate lists -r shifted -f length -t mira --seeds 1",
     "ablate": "ablate lists -r shifted -f length",
     "ablate a config": "ablate job.toml",
-    "sweep": "lists sweep lists -r shifted -x LM0=0:1:3",
     "table pairs": "table pairs lists -r shifted",
     "negatives nbest": "negatives nbest lists -r shifted",
-    "rover": "lists rover --nbest lists lists -r shifted",
     "init": "init lists -r shifted shifted --tune lists --language fi --yes",
 }
 

@@ -75,8 +75,6 @@ def test_commands_write_one_line_for_each_segment():
     assert sorted(map(sorted, kept)) == sorted(map(sorted, HYPS))  # records keep their texts
     for form in ("kaldi", "trn"):
         assert len(lines_of(done("apply", "lists", "-w", "w.toml", "--as", form).out)) == 3
-    assert len(lines_of(done("lists", "rover", "--nbest", "lists", "lists").out)) == 3
-    assert len(lines_of(done("lists", "rover", "lists", "lists").out)) == 3
     pairs = done("table", "pairs", "lists", "-r", "lists").out
     assert all(line.count("\t") == 1 for line in lines_of(pairs))
 

@@ -76,7 +76,6 @@ def test_evaluation_counts_a_lost_list_as_an_empty_hypothesis(place):
     [
         ("tune", "lists", "-r", "ref", *BLEU, "-t", "mira,passes=2", "-o", "new.toml"),
         ("cross-validate", "lists", "-r", "ref", *BLEU, "-t", "mira,passes=2", "--folds", "2", "--seeds", "1"),
-        ("lists", "sweep", "lists", "-r", "ref", *BLEU, "-x", "LM0=0,1"),
         ("ablate", "lists", "-r", "ref", *BLEU, "-f", "length", "--part", "correlations", "--folds", "2"),
         ("explain", "1", "lists", "-w", "w.toml", "-r", "ref", "-p", "none"),
         ("table", "pairs", "lists", "-r", "ref", "-o", "pairs"),
@@ -199,14 +198,6 @@ def test_merge_names_the_segments_that_a_decoder_lacks(place):
     ran = done("lists", "merge", "a=lists", "b=other", "-o", "merged")
     assert "a: no list for 1 of 5 segments (5)" in ran.err
     assert "b: no list for 4 of 5 segments (0, 1, 3, 4)" in ran.err
-
-
-def test_rover_names_the_outputs_that_a_system_lacks(place):
-    (place / "a").write_text("".join(f"u-{id_} {text}\n" for id_, text in enumerate(TEXTS)))
-    (place / "b").write_text("".join(f"u-{id_} {TEXTS[id_]}\n" for id_ in (3, 2, 0)))
-    form = ("--reference-form", "kaldi")
-    assert refused("lists", "rover", *form, "a", "b") == "b: no output of utterances 'u-1', 'u-4', 'u-5'"
-    assert refused("lists", "rover", *form, "b", "a") == "b: no output of utterances 'u-1', 'u-4', 'u-5', which a has"
 
 
 def test_init_drafts_configs_of_lists_that_lack_segments_and_count_from_1(place):

@@ -349,13 +349,6 @@ def test_a_ctm_of_utterances_goes_with_references_that_have_ids(pair):
     )
 
 
-def test_rover_combines_the_channels_of_a_file_apart(written):
-    lines = "call 1 0.00 1.00 so 0.9\ncall 2 0.00 1.00 oh 0.9\n"
-    paths = written(a_ctm=lines, b_ctm=lines, c_ctm=lines.replace("so", "no"))
-    combined = done("lists", "rover", *paths).lines
-    assert [line.split()[:5] for line in combined] == [line.split()[:5] for line in lines.splitlines()]
-
-
 # --- random pairs -----------------------------------------------------------------------------------------------------
 
 WORDS = "abcd"

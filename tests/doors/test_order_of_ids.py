@@ -174,7 +174,6 @@ def test_a_segment_that_comes_again_is_an_error_for_all_commands_alike(place):
         ("tune", "lists", "-r", "ref", "-o", "new.toml"),
         ("evaluate", "-r", "ref", "--nbest", "lists"),
         ("extract", "lists", "-f", "length", "-o", "t.npz"),
-        ("lists", "rover", "--nbest", "lists", "lists"),
     ):
         assert refused(*command) == said, command
     ran = rerank("check", "--nbest", "lists", "-r", "ref", "--no-estimate")
@@ -190,14 +189,6 @@ def test_segments_with_lists_in_several_files_are_named(place):
     ran = done("apply", "a", "b", "-w", "w.toml", "-o", "best")
     said = "6 of 12 segments have several lists, which become one, as those of one decoder; `rerank lists merge NAME=FILE NAME=FILE`"
     assert f"rerank: a, b: {said} combines several decoders" in ran.err
-
-
-def test_rover_writes_the_order_of_ids(place):
-    for format_ in ("moses", "kaldi"):
-        form = write_lists("lists", format_, [n for n in SHUFFLED if n != 5])
-        done("lists", "rover", "--nbest", "lists", "--format", format_, "--posterior", "uniform", "-o", "rover")
-        scores = bleu("evaluate", "-r", "ref", *form, *EVALUATE, "rover")
-        assert min(scores.values()) > 50, format_
 
 
 def test_tables_are_matched_by_ids(place):

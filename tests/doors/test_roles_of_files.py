@@ -69,14 +69,6 @@ def test_a_file_with_both_is_scored_against_itself(name):
     assert read_references(["file"]).for_segments(["u-2", "u-1"]) == [("oh no",), ("so it is",)]
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_systems_vote_by_their_outputs(name):
-    for file in "ab":
-        Path(file).write_text(BOTH[name])
-    said = done("lists", "rover", "a", "b").out
-    assert sorted(said.splitlines()) == ["u-1 so is it", "u-2 oh no"]
-
-
 def test_a_system_on_stdin():
     Path("ref").write_text(BOTH["nemo"])
     ran = done("evaluate", "-r", "ref", *WER, "sys=-", stdin=BOTH["nemo"])

@@ -109,14 +109,6 @@ def test_a_file_that_alone_has_ids_needs_its_form(spoken):
     assert refused("evaluate", "-r", "few", "few", "-m", "wer") == f"few: {asked.format('u1')}"
 
 
-def test_systems_with_ids_vote_by_id(spoken):
-    by_id = done("lists", "rover", "one", "two", "ref").out
-    assert by_id == Path("one").read_text()  # in which two of the three agree
-    assert done("lists", "rover", "one", "two", "ref", "--reference-form", "kaldi").out == by_id
-    assert done("lists", "rover", "one.trn", "two", "ref.trn", "--as", "kaldi").out == by_id
-    assert "one: each line begins with what may be an id" in refused("lists", "rover", "one", "ref.text")
-
-
 def test_compressed_and_piped_everything(small, tuned, tmp_path):
     packed = gzip.compress((small / "test.nbest").read_bytes())
     (tmp_path / "test.nbest.gz").write_bytes(packed)

@@ -174,7 +174,7 @@ def test_one_line_search_finds_the_best_free_weight_next_to_a_fixed_one():
         assert result.score >= max(grid) - 1e-9
 
 
-def test_more_is_found_with_every_restart_and_sweeps_never_lose():
+def test_more_is_found_with_every_restart_and_rounds_never_lose():
     metric = naive.ErrorRate()
     table, statistics = naive.random_data(np.random.default_rng(3), metric, segments=40, longest=20, features=6)
     data = prepare(table, statistics, metric)

@@ -45,7 +45,7 @@ def test_mert_beats_random_search_with_ten_times_its_time(request, root, name):
         nbest, reference = folder / "nbest.txt", folder / "ref.lc.txt"
     data, _ = read(nbest, reference)
     start = start_vector(data.table, "uniform")
-    tune(data, Mert(restarts=1, sweeps=1), start)  # compiled
+    tune(data, Mert(restarts=1, rounds=1), start)  # compiled
     begin = time.process_time()
     found = tune(data, FEW, start).score
     budget = 10 * (time.process_time() - begin)

@@ -42,9 +42,9 @@ def without(job: Job, labels: Collection[str]) -> Job:
         "fixed": [name for name in tuning.fixed if name not in left_out],
         "lower": {name: bound for name, bound in tuning.lower.items() if name not in left_out},
         "upper": {name: bound for name, bound in tuning.upper.items() if name not in left_out},
-        "start": tuning.start
-        if isinstance(tuning.start, str)
-        else {name: weight for name, weight in tuning.start.items() if name not in left_out},
+        "start": {name: weight for name, weight in tuning.start.items() if name not in left_out}
+        if isinstance(tuning.start, dict)
+        else tuning.start,
     }
     remaining = [label for label in job.labels if label not in labels]
     return job.only(remaining).changed(tuning=kept, system=[])

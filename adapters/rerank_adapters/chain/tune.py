@@ -108,22 +108,38 @@ def _parts(lengths: Sequence[int]) -> Iterator[slice]:
             begin, rows = end, 0
 
 
-def start_weights(
-    job: Job, data: Data, table: FeatureTable, start: str | Mapping[str, float] | None = None
-) -> FloatArray:
-    """The start vector that the config names: uniform, the decoder's, a table of weights, or a weights file.
+def named_start(job: Job, tuner: Tuner) -> str | Mapping[str, float]:
+    """Where the config has a tuner start: what it names, or else the usual start of the tuner."""
+    start = job.config.tuning.start
+    return tuner.usual_start if start is None else start
 
-    `start` is taken instead of the config's, if given. Extracted features that a weights file lacks, as a file of
-    decoder weights does, start from 0.
+
+def start_weights(
+    job: Job,
+    data: Data,
+    table: FeatureTable,
+    start: str | Mapping[str, float] | None = None,
+    *,
+    tuner: Tuner | None = None,
+) -> FloatArray:
+    """The start vector of a tuner (the job's where none is given): uniform, the decoder's, of a table, or of a file.
+
+    `start` is taken instead of `named_start`, if given. Extracted features that a weights file lacks, as a file of
+    decoder weights does, start from 0. So do all features where the lists have none of the decoder's and its weights
+    are only the usual start.
     """
-    start = job.config.tuning.start if start is None else start
+    extracted = set(job.plan.names)
+    decoder = [name for name in table.names if name not in extracted]
+    if start is None:
+        start = named_start(job, tuner or job.tuner)
+        if start == "decoder" and job.config.tuning.start is None and not decoder and not table.sparse.names:
+            return np.zeros(len(table.names))
     if isinstance(start, str) and start not in ("uniform", "decoder"):
         weights = read_weights(job.config.path(Path(start)))
         new = {name: 0.0 for name in job.plan.names if name not in weights.dense}
         return replace(weights, dense={**weights.dense, **new}).vector_for(table)
     totals = np.concatenate([nbest.totals for nbest in data.nbests])
-    extracted = set(job.plan.names)
-    return start_vector(table, start, totals, decoder_features=[name for name in table.names if name not in extracted])
+    return start_vector(table, start, totals, decoder_features=decoder)
 
 
 def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, FloatArray]:
@@ -191,7 +207,7 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> TuningOutc
         "made": made_at(),
         "metric": full_signature(measure.metric, nrefs.pop() if len(nrefs) == 1 else None),
         "text": measure.text.describe(),
-        "tuning": settings.model_dump(mode="json"),
+        "tuning": {**settings.model_dump(mode="json"), "start": named_start(job, job.tuner)},
         "lists": table.provenance.get("lists"),
         SEGMENTS: segment_sample(data.references),
         TOTALS: record_of_totals(data.nbests, table, job.plan.names),
@@ -257,7 +273,7 @@ def validate_tuning(job: Job, data: Data, decoder: FeatureTable) -> None:
     table = replace(table, names=table.names + names, values=values)
     first = Data(data.name, data.nbests[:1], data.references[:1])
     tuning_data(job, first, table)
-    if job.config.tuning.start == "decoder":  # estimated from the totals of all lists
+    if named_start(job, job.tuner) == "decoder":  # estimated from the totals of all lists
         start_weights(job, data, decoder)
     else:
         start_weights(job, first, table)
@@ -279,9 +295,9 @@ def compare_tuners(
     """
     check_same_lists(data.nbests, table)
     problem = tuning_data(job, data, table)
-    start = start_weights(job, data, table)
+    starts = {name: start_weights(job, data, table, tuner=tuner) for name, tuner in tuners.items()}
     tuners = {name: selecting(job, tuner, table) for name, tuner in tuners.items()}
     baselines = baseline_weights(job, data, table)
     return cross_validate(
-        problem, tuners, start, folds, seeds, baselines=baselines, jobs=job.config.jobs, progress=progress
+        problem, tuners, starts, folds, seeds, baselines=baselines, jobs=job.config.jobs, progress=progress
     )

@@ -10,9 +10,6 @@ import click
 COMMANDS = {  # former name -> present one
     "merge": "lists merge",
     "mbr": "lists mbr",
-    "consensus": "lists rover --nbest",
-    "rover": "lists rover",
-    "sweep": "lists sweep",
     "score": "lm score",
     "surprisal": "lm surprisal",
     "mix": "lm mix",
@@ -52,7 +49,6 @@ OPTIONS = {  # former option -> present one, of all commands that have the prese
 OF_COMMANDS = {  # the same for single commands; a former option with its value comes before one without
     "acceptability classify": {"-c": "--classifier"},
     "explain": {"--features": "--top"},
-    "lists sweep": {"-w": "--fix", "--weight": "--fix"},
     "lm ground": {"-w": "--world", "--tree": "--as trees"},
     "lm sample": {"--trees": "--as trees"},
     "lm score": {"--layout table": "--as tsv"},

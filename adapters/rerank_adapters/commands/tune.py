@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options.table_option
 @click.option("--start", metavar="START",
               help="Start from uniform or decoder weights, or a weights file.",
-              show_default="uniform")  # fmt: skip
+              show_default="uniform; decoder for the tuner grid")  # fmt: skip
 @click.option("--fix", "fixed", multiple=True, metavar="NAME",
               help="Keep the weight of this feature fixed. Repeatable.")  # fmt: skip
 @click.option("--select", is_flag=True,
@@ -47,9 +47,13 @@ def command(
     folds of these lists; the smallest set within one standard error of the best is kept. The weights file has the
     table of all steps and needs only the features kept.
 
+    The tuner grid prints the scores of all points: how the metric depends on single weights.
+
     \b
     rerank tune tune.nbest.gz -r tune.en -t mert,restarts=20 \\
         -m bleu,tokenize=none -o weights.toml
+    rerank tune dev.nbest -r dev.txt -m wer -f length \\
+        -t grid,axes=[lm=0:2:11,length=-2:2:9] -o weights.toml
     """  # noqa: D301
     from rich.console import Console
 
@@ -57,7 +61,9 @@ def command(
     from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
     from rerank_adapters.chain.tune import learn
     from rerank_adapters.chain.tuning.selection import selection_table
+    from rerank_adapters.report.grid import grid_table
     from rerank_adapters.report.terminal import print_table
+    from rerank_adapters.tuners.grid import Grid
     from rerank_adapters.weights import write_weights
 
     summary_line = SummaryLine()
@@ -73,8 +79,11 @@ def command(
     write_weights(learnt.weights, output)
     if parts is not None:
         parts.clear()
+    measure = job.measures[0]
     if learnt.selection is not None:
-        print_table(selection_table(learnt.selection, job.measures[0].name), Console(stderr=True))
+        print_table(selection_table(learnt.selection, measure.name), Console(stderr=True))
+    if isinstance(job.tuner, Grid):
+        print_table(grid_table(job.tuner, learnt.result, measure.name, measure.metric), Console(stderr=True))
     for line in learnt.summary:
         click.echo(line, err=True)
     summary_line.wrote(counted(len(learnt.weights.dense) + len(learnt.weights.sparse), "weight"), output)

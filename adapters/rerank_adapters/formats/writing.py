@@ -3,7 +3,7 @@
 A file of Parquet or Arrow, by its name, has the lines of a format that writes JSON as its rows; lists in any other
 format are written there in the format `rows`.
 
-SRILM's tools read one list from a file whose name is the id of the list: nbest-lattice, nbest-rover and the
+SRILM's tools read one list from a file whose name is the id of the list: nbest-lattice and the
 nbest-scripts take folders of such files. What the format of the lists cannot hold is said in one line.
 """
 

@@ -1,4 +1,4 @@
-"""Exhaustive search over a grid of weights, as recognisers sweep the language-model weight and the insertion penalty.
+"""Exhaustive search over a grid of weights, as for a recogniser's language-model weight and insertion penalty.
 
 All points are scored at once on the additive statistics: a block of points is one product of the features on the axes
 (rows, axes) with the points (axes, block), a maximum within each list, and a sum of the statistics of the chosen rows.
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Literal
 
 import numpy as np
 
@@ -132,7 +133,7 @@ def _column(data: TuningData, width: int, column: int) -> FloatArray:
 
 @dataclass
 class Grid(Tuner):
-    """Grid search: every combination of the weights on the axes is tried; the other weights keep their start."""
+    """Grid search: every combination of the weights on the axes is tried; the other weights stay the decoder's."""
 
     axes: tuple[str, ...] = option(doc="features and their weights: NAME=FROM:TO:COUNT or NAME=VALUE,VALUE,…")
 
@@ -140,6 +141,11 @@ class Grid(Tuner):
         """Check the axes. Raises ValueError for none, and for more than three."""
         if not 1 <= len(self.axes) <= AXES:
             raise ValueError(f"axes has {len(self.axes)} axes; wanted 1 to {AXES}")
+
+    @property
+    def usual_start(self) -> Literal["uniform", "decoder"]:
+        """The decoder's weights, since a grid leaves most weights as they are."""
+        return "decoder"
 
     def tune(
         self, data: TuningData, start: FloatArray, _: np.random.Generator, report: TuningReport = lambda step: None

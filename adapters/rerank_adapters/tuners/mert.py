@@ -1,7 +1,7 @@
 """Minimum error rate training (Och 2003): exact line searches over the corpus metric, from many starts.
 
-From each start a sweep searches along every coordinate and some random directions, in random order, and moves the
-weights to the best point of each line; sweeps are repeated until one improves the score by less than `tolerance`. The
+From each start a round searches along every coordinate and some random directions, in random order, and moves the
+weights to the best point of each line; rounds are repeated until one improves the score by less than `tolerance`. The
 scores of all rows are updated by adding t * slopes, so that a line search costs O(rows) and no product with the feature
 matrix (along a random direction: one). Any metric over additive statistics can be maximised or minimised.
 
@@ -37,9 +37,9 @@ class Mert(IterativeTuner):
     """Minimum error rate training (Och 2003): exact line search over any corpus metric; dense features only."""
 
     restarts: int = option(20, doc="number of searches; all but the first have random starts")
-    directions: int = option(12, doc="random directions searched in each sweep, besides every coordinate")
-    sweeps: int = option(30, doc="maximum number of sweeps over the directions per restart")
-    tolerance: float = option(1e-4, doc="the restart ends when a sweep improves the score by less than this fraction")
+    directions: int = option(12, doc="random directions searched in each round, besides every coordinate")
+    rounds: int = option(30, doc="maximum number of rounds over the directions per restart")
+    tolerance: float = option(1e-4, doc="the restart ends when a round improves the score by less than this fraction")
 
     tunes_sparse = False
 
@@ -49,15 +49,15 @@ class Mert(IterativeTuner):
         return lambda weights: self.prior * float(prior.relative_penalty(weights))
 
     def search(self, problem: Problem) -> Search:
-        """A search by sweeps of line searches, first from the start weights and then from random ones."""
+        """A search by rounds of line searches, first from the start weights and then from random ones."""
 
         def iterates(start: FloatArray, rng: np.random.Generator, restart: int) -> Iterator[FloatArray]:
             weights = start if restart == 0 and start.any() else _random_weights(problem, rng)
             prior = Prior.of(problem, start)
             penalty = self.penalty(problem, start)
             score = problem.sign * problem.corpus_score(weights) - penalty(weights)
-            for _ in range(self.sweeps):
-                weights = self._sweep(problem, weights, prior, rng)
+            for _ in range(self.rounds):
+                weights = self._search_round(problem, weights, prior, rng)
                 before, score = score, problem.sign * problem.corpus_score(weights) - penalty(weights)
                 yield weights
                 if score - before <= self.tolerance * abs(score):
@@ -65,7 +65,9 @@ class Mert(IterativeTuner):
 
         return iterates
 
-    def _sweep(self, problem: Problem, weights: FloatArray, prior: Prior, rng: np.random.Generator) -> FloatArray:
+    def _search_round(
+        self, problem: Problem, weights: FloatArray, prior: Prior, rng: np.random.Generator
+    ) -> FloatArray:
         """The weights after a line search along each direction."""
         from rerank_adapters.tuners.line_search import metric_on_line  # loads numba, at the first search
 

@@ -110,7 +110,7 @@ def _orthonormal(rows: Float32) -> Float32:
 def _eigenvectors(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The eigenvalues of a symmetric matrix, from the greatest on, and its eigenvectors as columns, by Jacobi's method.
 
-    Each rotation of two axes makes their element zero; after a few sweeps all are (Golub and Van Loan 1996, §8.4).
+    Each rotation of two axes makes their element zero; after a few passes all are (Golub and Van Loan 1996, §8.4).
     """
     matrix, axes = matrix.copy(), np.eye(len(matrix))
     close = 1e-12 * np.abs(matrix).max(initial=0)

@@ -58,7 +58,8 @@ def start_vector(
         raise ConfigError(f"start weights {start!r}; wanted 'uniform', 'decoder' or weights by name")
     numbers = np.array(np.nan if totals is None else totals, np.float64)  # None becomes nan
     if np.isnan(numbers).any():
-        raise ConfigError("cannot start from the decoder's weights: the n-best lists have no totals")
+        missing = "cannot start from the decoder's weights: the n-best lists have no totals"
+        raise ConfigError(f"{missing}; start from 'uniform' or from weights by name")
     return _decoder(table, numbers, decoder_features)
 
 

@@ -101,7 +101,7 @@ class CrossValidation:
 def cross_validate(
     data: TuningData,
     tuners: Mapping[str, Tuner],
-    start: FloatArray,
+    start: FloatArray | Mapping[str, FloatArray],
     folds: int = 5,
     seeds: Sequence[int] = (0,),
     *,
@@ -109,7 +109,7 @@ def cross_validate(
     jobs: int = 1,
     progress: Callable[[int], None] = lambda folds: None,
 ) -> CrossValidation:
-    """The held-out scores of each tuner, started from `start`, and of the `baselines`' weights.
+    """The held-out scores of each tuner, started from `start` or from its own start there, and of the `baselines`.
 
     So many `jobs` work at once, in processes of their own; the scores do not depend on it. `progress` is called with
     the number of folds that have just been tuned. Raises ConfigError for fewer than two folds, more folds than
@@ -120,12 +120,13 @@ def cross_validate(
     for name in constant.keys() & tuners.keys():
         raise ConfigError(f"both a tuner and a baseline are called {name!r}")
     tried = {**tuners, **constant}
+    starts = {**(start if isinstance(start, Mapping) else dict.fromkeys(tuners, start)), **(baselines or {})}
 
     def held_out(run: tuple[str, int]) -> tuple[float, tuple[float, ...], float]:
         """The pooled score, the score of each fold and the mean training score of a tuner with a seed."""
         name, seed = run
         totals, training = [], []
-        for fold in tuned_folds(data, tried[name], start, folds, seed):
+        for fold in tuned_folds(data, tried[name], starts[name], folds, seed):
             totals.append(fold.data.statistics[fold.rows].sum(axis=0))
             training.append(fold.result.score)
         score = data.metric.score

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isinf
+from typing import Literal
 
 import numpy as np
 
@@ -143,6 +144,11 @@ class WithMargin(Tuner):
     tuner: Tuner
     margin: Margin
     folds: int | None = None
+
+    @property
+    def usual_start(self) -> Literal["uniform", "decoder"]:
+        """That of the tuner."""
+        return self.tuner.usual_start
 
     def tune(
         self, data: TuningData, start: FloatArray, rng: np.random.Generator, report: TuningReport = lambda step: None

@@ -30,11 +30,6 @@ class TimedWord(NamedTuple):
     word: str
     confidence: float | None = None
 
-    def line(self) -> str:
-        """The line of the word in a CTM."""
-        confidence = "" if self.confidence is None else f" {self.confidence:.6f}"
-        return f"{self.file} {self.channel} {self.start:.2f} {self.duration:.2f} {self.word}{confidence}\n"
-
     @property
     def middle(self) -> float:
         """The time by which the word belongs to a segment."""

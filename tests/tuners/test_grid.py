@@ -1,6 +1,5 @@
-"""Sweeps: all points of a grid scored at once, the choice of the best, the command with its table, plot and weights."""
+"""Grid search: all points scored at once, the choice of the best, its start at the decoder's weights, and its report."""
 
-import json
 from itertools import product
 
 import numpy as np
@@ -117,52 +116,99 @@ def test_two_axes_of_one_feature_are_refused(data):
 
 @pytest.fixture
 def lists(tmp_path):
-    rows = [("a b c", -3.0, -1.0), ("a b", -1.0, -2.0), ("a b c d", -2.0, -3.0)]
+    """Lists whose totals are am + 0.5 lm + 2 tm: a weight of 1 for tm would choose the second hypothesis."""
+    rows = [("a b c", -3.0, -1.0, 3.0), ("a b", -1.0, -1.5, 2.0), ("a b c d", -2.0, -3.0, 1.0)]
     (tmp_path / "dev.nbest").write_text(
-        "".join(f"{s} ||| {text} ||| am= {am} lm= {lm} ||| {am}\n" for s in range(4) for text, am, lm in rows)
+        "".join(
+            f"{s} ||| {text} ||| am= {am} lm= {lm} tm= {tm} ||| {am + 0.5 * lm + 2 * tm}\n"
+            for s in range(4)
+            for text, am, lm, tm in rows
+        )
     )
     (tmp_path / "dev.txt").write_text("a b c\n" * 4)
-    return ("lists", "sweep", tmp_path / "dev.nbest", "-r", tmp_path / "dev.txt")
+    return ("tune", tmp_path / "dev.nbest", "-r", tmp_path / "dev.txt", "-m", "wer", "-o", tmp_path / "w.toml")
 
 
-def test_the_command_finds_the_point_and_writes_its_weights(lists, tmp_path):
-    weights, plot = tmp_path / "weights.toml", tmp_path / "plot.svg"
-    ran = done(*lists, "-x", "lm=0,1,4", "-x", "am=0:1:3", "-o", weights, "--as", "json", "--plot", plot)
-    points = json.loads(ran.out)
-    assert len(points) == 9
-    best = [point for point in points if point["best"]]
-    assert [point["wer"] for point in best] == [0.0]
-    dense = read_weights(weights).dense
-    assert {name: best[0][name] for name in ("lm", "am")} == dict(dense)
-    assert plot.read_text().lstrip().startswith("<?xml")
-    assert done("apply", lists[2], "-w", weights).out == "a b c\n" * 4
-    assert "tried 9 points" in ran.err
+def dense(tmp_path):
+    """The weights that the command has written."""
+    return read_weights(tmp_path / "w.toml").dense
 
 
-def test_a_table_shows_the_plane_of_the_best_third_value(lists):
-    ran = done(*lists, "-f", "length", "-x", "lm=0:4:5", "-x", "am=0:1:3", "-x", "length=-1,0,1")
-    assert "wer: lm by am" in ran.out
-    assert " *" in ran.out
-    assert "length is " in ran.out
-    assert done(*lists, "-x", "lm=0:4:5", "--fix", "am=0.5", "--as", "tsv").out.splitlines()[0] == "lm\twer\tbest"
+def test_weights_on_no_axis_are_the_decoders(lists, tmp_path):
+    done(*lists, "-f", "length", "-t", "grid,axes=lm=0:4:5")
+    weights = dense(tmp_path)
+    assert weights["lm"] in (0.0, 1.0, 2.0, 3.0, 4.0)
+    others = {name: weight for name, weight in weights.items() if name != "lm"}
+    assert others == {"am": pytest.approx(1.0), "tm": pytest.approx(2.0), "length": 0.0}
+    assert done("apply", lists[1], "-w", tmp_path / "w.toml").out == "a b c\n" * 4
 
 
-def test_weights_on_no_axis_come_from_a_file(lists, tmp_path):
-    (tmp_path / "start.toml").write_text("[dense]\nam = 7.0\nlm = 1.0\n")
-    weights = tmp_path / "weights.toml"
-    done(*lists, "-x", "lm=0:4:5", "--start", tmp_path / "start.toml", "-o", weights)
-    assert read_weights(weights).dense["am"] == 7.0
+def test_a_start_that_is_named_is_kept(lists, tmp_path):
+    done(*lists, "-t", "grid,axes=lm=0:4:5", "--start", "uniform")
+    assert (dense(tmp_path)["am"], dense(tmp_path)["tm"]) == (1.0, 1.0)
+    (tmp_path / "start.toml").write_text("[dense]\nam = 7.0\nlm = 1.0\ntm = 0.5\n")
+    done(*lists, "-t", "grid,axes=lm=0:4:5", "--start", tmp_path / "start.toml")
+    assert (dense(tmp_path)["am"], dense(tmp_path)["tm"]) == (7.0, 0.5)
+
+
+def test_a_fixed_weight_keeps_its_start_and_is_on_no_axis(lists, tmp_path):
+    done(*lists, "-t", "grid,axes=lm=0:4:5", "--fix", "tm")
+    assert dense(tmp_path)["tm"] == pytest.approx(2.0)
+    said = refused(*lists, "-t", "grid,axes=[lm=0:4:5,tm=0:1:3]", "--fix", "tm")
+    assert said == "axis: the weight of tm is fixed"
+
+
+def test_features_of_lists_without_any_of_the_decoders_start_from_0(tmp_path):
+    (tmp_path / "dev.nbest").write_text("0 ||| a b |||\n0 ||| a b c |||\n1 ||| a b |||\n1 ||| b |||\n")
+    (tmp_path / "dev.txt").write_text("a b c\na b\n")
+    found = ("tune", tmp_path / "dev.nbest", "-r", tmp_path / "dev.txt", "-m", "wer", "-o", tmp_path / "w.toml")
+    done(*found, "-f", "length", "-f", "character-length", "-t", "grid,axes=length=-1,1")
+    assert dense(tmp_path) == {"reciprocal-rank": 0.0, "length": 1.0, "character-length": 0.0}
+
+
+def test_lists_without_totals_need_a_start(lists):
+    path = lists[1]
+    path.write_text("".join(line.rpartition(" ||| ")[0] + "\n" for line in path.read_text().splitlines()))
+    assert refused(*lists, "-t", "grid,axes=lm=0:4:5") == (
+        "cannot start from the decoder's weights: the n-best lists have no totals; start from 'uniform' or from weights "
+        "by name"
+    )
+    done(*lists, "-t", "grid,axes=lm=0:4:5", "--start", "uniform")
+
+
+def test_cross_validation_starts_a_grid_at_the_decoders_weights(lists):
+    grid, mira = "grid,axes=lm=0.5", "mira,passes=2"
+    ran = done("cross-validate", *lists[1:-2], "-t", grid, "-t", f"{grid},margin=0.1", "-t", mira, "--folds", 2)
+    cells = [[cell.strip(" *") for cell in line.split("│")] for line in ran.lines if line.startswith("│")]
+    held_out = {row[1]: row[2] for row in cells}
+    assert held_out[grid] == held_out[f"{grid},margin=0.1"] == held_out["decoder's weights"] == "0.00"
+    assert held_out[mira] == held_out["equal weights"] == "33.33"
+
+
+def test_the_report_prints_the_grid(lists):
+    ran = done(*lists, "-t", "grid,axes=[lm=0:4:5,am=0:1:3]")
+    lines = ran.err.splitlines()
+    at = next(i for i, line in enumerate(lines) if "wer: lm by am" in line)
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines[at:] if line.startswith("│")]
+    assert [row[0] for row in cells] == ["0", "1", "2", "3", "4"]
+    assert sum("*" in cell for row in cells for cell in row) == 1
+    assert "  * marks the best point." in lines
+    assert "wer on the tuning set: " in ran.err
+
+
+def test_the_report_of_three_axes_is_the_plane_of_the_best_third_value(lists):
+    ran = done(*lists, "-f", "length", "-t", "grid,axes=[lm=0:4:5,am=0:1:3,length=-1:1:3]")
+    assert "wer: lm by am" in ran.err
+    assert "* marks the best point. length is " in ran.err
 
 
 @pytest.mark.parametrize(
-    ("flags", "message"),
+    ("axes", "message"),
     [
-        (["-x", "lmm=0:1:3"], "axis: no feature named 'lmm'; did you mean 'lm'?"),
-        (["-x", "lm=0:1:3", "--fix", "amm=1"], "--fix: no feature named 'amm'; did you mean 'am'?"),
-        (["-x", "lm=0:1:3", "--fix", "am=x"], "--fix 'am=x'; wanted NAME=VALUE with a number"),
-        (["-x", "lm=0:1:3"] * 2, "two axes have the same feature"),
-        (["-x", "lm=0,1", "-x", "am=0,1", "-x", "a=1", "-x", "b=1"], "axes has 4 axes; wanted 1 to 3"),
+        ("lmm=0:1:3", "axis: no feature named 'lmm'; did you mean 'lm'?"),
+        ("[lm=0:1:3,lm=0:1:3]", "two axes have the same feature"),
+        ("[lm=0,am=0,a=1,b=1]", "axes has 4 axes; wanted 1 to 3"),
     ],
 )
-def test_wrong_flags_are_refused(lists, flags, message):
-    assert message in refused(*lists, *flags)
+def test_wrong_axes_are_refused(lists, axes, message):
+    assert message in refused(*lists, "-t", f"grid,axes={axes}")

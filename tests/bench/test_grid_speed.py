@@ -1,4 +1,4 @@
-"""A sweep of 21 × 21 points over 5,000 lists of ten, against a loop over the points."""
+"""A grid of 21 × 21 points over 5,000 lists of ten, against a loop over the points."""
 
 import numpy as np
 import pytest

@@ -1,1 +1,0 @@
-"""Commands for speech recognition: sweeps of weights over a grid, confusion networks, and voting of systems."""
