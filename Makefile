@@ -1,7 +1,6 @@
 # make demo   set up, then rerank example_nbest/mt with the default configuration
 # make test   set up, then the checks and the tests
-# make release  what a release needs besides `make test`: all commands of README, tour and cookbook, the site, the wheel,
-#             every processor, more examples of every property, the benchmarks
+# make release  what a release needs besides `make test`: CONTRIBUTING.md lists it
 # make check  the checks without the tests; make fast: the fast tests; make bench: the benchmarks, with their ratios
 # make docs   write the documentation as a site, to build/site; open its index.html
 # make dist   build the source distribution and the wheel in dist/, and run the demo from the wheel

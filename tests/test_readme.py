@@ -1,4 +1,4 @@
-"""README, tour and cookbook tell the truth: their commands run, their numbers are printed, the files they name exist.
+"""README, tour and cookbook tell the truth: their commands run, and print the numbers shown.
 
 The commands of the README are processes of their own, those of the other pages forks (forked_commands.py).
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from rerank_plugins import FeatureTable
 from tests.conftest import ROOT
 from tests.forked_commands import forking
 
@@ -144,6 +145,30 @@ def test_the_tour_runs_without_extras(tmp_path):
     where = "import rerank_adapters, rerank_plugins\nprint(rerank_plugins.__file__, rerank_adapters.__file__)"
     files = run(f"python - <<'END'\n{where}\nEND\n", tmp_path)[0].split()
     assert [Path(file).resolve().is_relative_to(ROOT) for file in files] == [True, True]
+
+
+@pytest.mark.slow
+def test_the_demo_on_twenty_lists(small, tmp_path):
+    """The README's job with all its models, which `make test` tries, in place of its commands on all lists."""
+    shutil.copytree(ROOT / "configs", tmp_path / "configs")
+    shutil.copytree(small, tmp_path / "example_nbest" / "mt")
+    printed, _ = run("rerank run configs/mt.toml --work work/mt", tmp_path)
+    first_cells = [line.split("│")[1].strip() for line in printed.splitlines() if line.startswith("│")]
+    assert [name for name in first_cells if name][-5:] == [
+        "1-best",
+        "without syntax",
+        "reranked",
+        "oracle",
+        "anti-oracle",
+    ]
+    features = set(FeatureTable.load(tmp_path / "work" / "mt" / "test.npz").names)
+    assert features >= {
+        "dependency-lm.total",
+        "treelet-lm.total",
+        "slr",
+        "hhmm-lm.total",
+        "svs-similarity.list.meaning",
+    }
 
 
 @pytest.mark.release
