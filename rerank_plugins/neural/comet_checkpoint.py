@@ -34,7 +34,8 @@ TYPES = {
 INPUTS = {"regression_metric": 6, "referenceless_regression_metric": 4, "unified_metric": 1}  # embeddings that f reads
 UNREAD = 4  # positions of an encoder that no text reaches: as many fewer pieces of a text are read
 OF_TRAINING = ("hidden2tag.", "sentloss.", "wordloss.", "train_", "val_")  # weights that no score depends on
-MIXTURE, REGRESSION, OF_ENCODER = "layerwise_attention.", "estimator.ff.", "encoder.model."
+UNUSED = ("encoder.model.pooler.", "encoder.model.embeddings.position_ids")
+MIXTURE, REGRESSION, ENCODER_MODEL = "layerwise_attention.", "estimator.ff.", "encoder.model."
 
 
 def open_estimator(folder: Path, encoder: Path | None, device: str, dtype: Dtype) -> CometEstimator:
@@ -50,7 +51,7 @@ def open_estimator(folder: Path, encoder: Path | None, device: str, dtype: Dtype
         raise ModelError(f"{places[0]}: there is no such file")
     base = encoder if encoder is not None else folder / "encoder"
     if not (base / "config.json").is_file():
-        wanted = f"the folder of {settings.pretrained}, of which its configuration and tokenizer suffice"
+        wanted = f"the folder of {settings.pretrained_model}, of which its configuration and tokenizer suffice"
         raise ModelError(f"{base}: no config.json; set 'encoder' to {wanted}")
     facts = checkpoint.stat()
     return _opened(settings, checkpoint, base, device, dtype, (facts.st_mtime_ns, facts.st_size))
@@ -67,16 +68,41 @@ def _opened(
         encoder = transformers.AutoModel.from_config(config)
     except Exception as error:  # transformers, tokenizers and json raise many kinds
         raise ModelError(f"{base}: not an encoder that transformers can read: {one_line(error)}") from error
-    if config.model_type != TYPES[settings.encoder]:
-        raise ModelError(f"{base}: an encoder of the type {config.model_type}, wanted {TYPES[settings.encoder]}")
-    weights = _weights(torch, checkpoint)
-    _load_encoder(encoder, weights, checkpoint)
-    mixture = _mixture(settings, weights, checkpoint, config.num_hidden_layers + 1)
-    wide = torch.float64 if dtype == "float64" else torch.float32
-    regression = _regression(torch, settings, weights, checkpoint, config.hidden_size)
+    if config.model_type != (wanted := TYPES[settings.encoder_model]):
+        raise ModelError(f"{base}: an encoder of the type {config.model_type}, wanted {wanted}")
+    encoder.pooler = None
+    layers = config.num_hidden_layers + 1
+    if settings.layer != "mix" and settings.layer >= layers:
+        raise ModelError(f"{checkpoint}: hparams.yaml names the layer {settings.layer} of {layers}")
+    mixture, regression = _mixture(torch, layers), _regression(torch, settings, config.hidden_size)
+    parts = {ENCODER_MODEL: encoder, REGRESSION: regression}
+    _load(parts | {MIXTURE: mixture} if settings.layer == "mix" else parts, _weights(torch, checkpoint), checkpoint)
+    parameters = np.array([parameter.item() for parameter in mixture.scalar_parameters], np.float64)
+    shares = (sparsemax if settings.layer_transformation == "sparsemax" else softmax)(parameters)
     encoder = moved(encoder, device, getattr(torch, dtype))
-    regression = [moved(layer, device, wide) for layer in regression]
-    return CometEstimator(settings, tokenizer, encoder, mixture, regression, config.max_position_embeddings - UNREAD)
+    regression = moved(regression, device, torch.float64 if dtype == "float64" else torch.float32)
+    limit = config.max_position_embeddings - UNREAD
+    return CometEstimator(settings, tokenizer, encoder, mixture.gamma.item() * shares, regression, limit)
+
+
+def _mixture(torch: Any, layers: int) -> Any:
+    """The parameters of the mixture of layers and their factor, under the checkpoint's names."""
+    module = torch.nn.Module()
+    module.scalar_parameters = torch.nn.ParameterList([torch.zeros(1) for _ in range(layers)])
+    module.gamma = torch.nn.Parameter(torch.zeros(1))
+    return module
+
+
+def _regression(torch: Any, settings: CometSettings, width: int) -> Any:
+    """The layers of the regression; the checkpoint's numbers of weights count the dropout after hidden layers."""
+    layers = list[Any]()
+    widths = [INPUTS[settings.class_identifier] * width, *settings.hidden_sizes]
+    for into, out in pairwise(widths):
+        layers += [torch.nn.Linear(into, out), getattr(torch.nn, settings.activations)(), torch.nn.Dropout()]
+    layers.append(torch.nn.Linear(widths[-1], 1))
+    if settings.final_activation is not None:
+        layers.append(getattr(torch.nn, settings.final_activation)())
+    return torch.nn.Sequential(*layers)
 
 
 def _weights(torch: Any, checkpoint: Path) -> dict[str, Any]:
@@ -88,36 +114,21 @@ def _weights(torch: Any, checkpoint: Path) -> dict[str, Any]:
     state = contents.get("state_dict") if isinstance(contents, Mapping) else None
     if not isinstance(state, Mapping) or not all(isinstance(value, torch.Tensor) for value in state.values()):
         raise ModelError(f"{checkpoint}: found no tensors under the key state_dict")
-    known = (MIXTURE, REGRESSION, OF_ENCODER, *OF_TRAINING)
+    known = (MIXTURE, REGRESSION, ENCODER_MODEL, *OF_TRAINING)
     if unknown := [name for name in state if not str(name).startswith(known)]:
         raise ModelError(f"{checkpoint}: the weight {unknown[0]} is of no known part of an estimator")
-    return dict(state)
+    return {name: value for name, value in state.items() if not name.startswith(UNUSED)}
 
 
-def _load_encoder(encoder: Any, weights: Mapping[str, Any], checkpoint: Path) -> None:
-    own = {name.removeprefix(OF_ENCODER): value for name, value in weights.items() if name.startswith(OF_ENCODER)}
-    try:
-        missing, surplus = encoder.load_state_dict(own, strict=False)
-    except RuntimeError as error:
-        raise ModelError(f"{checkpoint}: not the weights of this encoder: {one_line(error)}") from None
-    for names, wrong in ((missing, "there is no weight"), (surplus, "the encoder has no weight")):
-        if counted := [name for name in names if not name.startswith("pooler.") and "position_ids" not in name]:
-            raise ModelError(f"{checkpoint}: {wrong} {OF_ENCODER}{counted[0]}")
-
-
-def _mixture(settings: CometSettings, weights: Mapping[str, Any], checkpoint: Path, layers: int) -> FloatArray:
-    """(layers) the weights of the layers times their factor; empty where one layer is read."""
-    if settings.layer is not None:
-        if settings.layer >= layers:
-            raise ModelError(f"{checkpoint}: hparams.yaml names the layer {settings.layer} of {layers}")
-        return np.zeros(0)
-    names = [f"{MIXTURE}scalar_parameters.{number}" for number in range(layers)]
-    values = np.array([_tensor(weights, name, (1,), checkpoint).item() for name in names], np.float64)
-    if f"{MIXTURE}scalar_parameters.{layers}" in weights:
-        raise ModelError(f"{checkpoint}: there are more weights of layers than the encoder's {layers}")
-    factor = _tensor(weights, f"{MIXTURE}gamma", (1,), checkpoint).item()
-    shares = sparsemax(values) if settings.sparse else softmax(values)
-    return np.asarray(factor * shares, np.float64)
+def _load(parts: Mapping[str, Any], weights: Mapping[str, Any], checkpoint: Path) -> None:
+    """Load the weights into the modules by the beginnings of their names. Raises ModelError where one does not fit."""
+    for beginning, module in parts.items():
+        own = {name.removeprefix(beginning): value for name, value in weights.items() if name.startswith(beginning)}
+        try:
+            module.load_state_dict(own)
+        except RuntimeError as error:
+            wrong = f"not the weights {beginning}* of this estimator: {one_line(error)}"
+            raise ModelError(f"{checkpoint}: {wrong}") from None
 
 
 def softmax(values: FloatArray) -> FloatArray:
@@ -133,32 +144,3 @@ def sparsemax(values: FloatArray) -> FloatArray:
     sums, number = np.cumsum(falling), np.arange(1, len(values) + 1)
     kept = int(np.flatnonzero(1 + number * falling > sums)[-1]) + 1
     return np.asarray(np.maximum(values - (sums[kept - 1] - 1) / kept, 0.0), np.float64)
-
-
-def _regression(
-    torch: Any, settings: CometSettings, weights: Mapping[str, Any], checkpoint: Path, width: int
-) -> list[Any]:
-    """The layers of the regression: each linear one, its activation and, in the checkpoint's numbering, a dropout."""
-    widths = [INPUTS[settings.kind] * width, *settings.hidden_sizes, 1]
-    layers = list[Any]()
-    for number, (into, out) in enumerate(pairwise(widths)):
-        layer = torch.nn.Linear(into, out)
-        for name, shape in (("weight", (out, into)), ("bias", (out,))):
-            value = _tensor(weights, f"{REGRESSION}{3 * number}.{name}", shape, checkpoint)
-            setattr(layer, name, torch.nn.Parameter(value.clone(), requires_grad=False))
-        last = number == len(settings.hidden_sizes)
-        activation = settings.final_activation if last else settings.activation
-        layers += [layer, *([getattr(torch.nn, activation)()] if activation else [])]
-    surplus = [name for name in weights if name.startswith(f"{REGRESSION}{3 * len(widths) - 3}.")]
-    if surplus:
-        raise ModelError(f"{checkpoint}: the weight {surplus[0]} is of a layer that hparams.yaml does not name")
-    return layers
-
-
-def _tensor(weights: Mapping[str, Any], name: str, shape: tuple[int, ...], checkpoint: Path) -> Any:
-    value = weights.get(name)
-    if value is None:
-        raise ModelError(f"{checkpoint}: there is no weight {name}")
-    if tuple(value.shape) != shape:
-        raise ModelError(f"{checkpoint}: the weight {name} has the shape {tuple(value.shape)}, wanted {shape}")
-    return value

@@ -10,9 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, NBestList, option
-from rerank_plugins.kit.vocabulary.word_ids import Numbering
 from rerank_plugins.neural.comet_checkpoint import ENCODER, MODEL, open_estimator
-from rerank_plugins.neural.comet_estimator import Asked
 from rerank_plugins.neural.opening import BATCH_READ, DEVICE, DTYPE, ENGINES, TOKENS, Dtype
 
 
@@ -35,18 +33,15 @@ class CometFeature(FeatureExtractor):
 
     def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
         """(n, 1) scores of each list; all lists share the batches."""
-        hypotheses, sources = Numbering(), Numbering()
-        rows = list[tuple[int, int]]()
         for nbest in nbests:
             if len(nbest) and nbest.source is None:
                 raise ConfigError(f"comet: segment {nbest.segment_id} has no source sentence: name a source file")
-            place = sources.number_of(nbest.source or "")
-            rows += [(hypotheses.number_of(text), place) for text in nbest.texts]
-        if not rows:
+        texts = [text for nbest in nbests for text in nbest.texts]
+        sources = [nbest.source or "" for nbest in nbests for _ in nbest.texts]
+        if not texts:
             return [np.zeros((0, 1)) for _ in nbests]
         estimator = open_estimator(self.model, self.encoder, self.device, self.dtype)
         if estimator.settings.reads_reference:
             raise ConfigError(f"{self.model}: an estimator that reads references is no feature; it can be a metric")
-        asked = Asked(list(hypotheses), list(sources), (), np.array(rows, np.int64).T)
-        values = estimator.scores(asked, self.batch_tokens)[:, None]
+        values = estimator.scores(texts, sources, None, self.batch_tokens)[:, None]
         return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1])

@@ -16,9 +16,7 @@ import numpy as np
 from rerank_plugins import ConfigError, FloatArray, PickledFields, __version__, check_texts, option
 from rerank_plugins.core.fingerprint import path_hash
 from rerank_plugins.core.metrics_and_tuners import SegmentAverage
-from rerank_plugins.kit.vocabulary.word_ids import Numbering
 from rerank_plugins.neural.comet_checkpoint import ENCODER, MODEL, open_estimator
-from rerank_plugins.neural.comet_estimator import Asked
 from rerank_plugins.neural.opening import BATCH_READ, DEVICE, DTYPE, ENGINES, TOKENS, Dtype
 
 
@@ -61,16 +59,11 @@ class CometMetric(PickledFields, SegmentAverage):
         Raises as `check_texts` does, ConfigError for segments without source, ModelError for what cannot be opened.
         """
         check_texts(hypotheses, references)
-        sources = self._of_segments(len(hypotheses))
-        texts, places, others = Numbering(), Numbering(), Numbering()
-        rows = list[tuple[int, int, int]]()
-        for group, several, source in zip(hypotheses, references, sources, strict=True):
-            own = [others.number_of(reference) for reference in several]
-            rows += [(texts.number_of(text), places.number_of(source), other) for text in group for other in own]
-        numbers = np.array(rows, np.int64).reshape(-1, 3).T
-        scores = self._scores(Asked(list(texts), list(places), list(others), numbers))
+        segments = list(zip(hypotheses, references, self._sources_of(len(hypotheses)), strict=True))
+        rows = [(text, source, other) for group, several, source in segments for text in group for other in several]
+        scores = self._scores(rows)
         means, start = list[float](), 0
-        for group, several in zip(hypotheses, references, strict=True):
+        for group, several, _ in segments:
             part = scores[start : start + len(group) * len(several)].reshape(len(group), len(several))
             means += np.sort(part, axis=1).mean(axis=1).tolist()  # sorted: rounded alike in any order of references
             start += part.size
@@ -78,11 +71,9 @@ class CometMetric(PickledFields, SegmentAverage):
 
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
         """(n, n): the scores of pairs of hypotheses of one segment. Raises as `statistics` does."""
-        (source,) = self._of_segments(1)
-        numbers, n = Numbering(), len(hypotheses)
-        places = numbers.numbers_of(hypotheses)
-        rows = np.stack([np.repeat(places, n), np.zeros(n * n, np.int64), np.tile(places, n)])
-        return self._scores(Asked(list(numbers), [source], list(numbers), rows)).reshape(n, n)
+        (source,) = self._sources_of(1)
+        rows = [(text, source, other) for text in hypotheses for other in hypotheses]
+        return self._scores(rows).reshape(len(hypotheses), len(hypotheses))
 
     def signature(self) -> str:
         """The folder's name, the start of its hash, and the scale, in sacrebleu's form."""
@@ -90,7 +81,7 @@ class CometMetric(PickledFields, SegmentAverage):
         parts["version"] = __version__
         return "|".join(f"{key}:{value}" for key, value in parts.items())
 
-    def _of_segments(self, number: int) -> list[str]:
+    def _sources_of(self, number: int) -> list[str]:
         """The sources of the segments. Raises ConfigError where there are none, or one is missing."""
         if not number:
             return []
@@ -103,9 +94,10 @@ class CometMetric(PickledFields, SegmentAverage):
             raise ConfigError(f"comet: {which}, which the estimator reads: name a source file")
         return known
 
-    def _scores(self, asked: Asked) -> FloatArray:
-        """(n) the scaled scores."""
-        if not asked.rows.shape[1]:
+    def _scores(self, rows: Sequence[tuple[str, str, str]]) -> FloatArray:
+        """(n) the scaled scores of rows of a hypothesis, its source and its reference."""
+        if not rows:
             return np.zeros(0)
         estimator = open_estimator(self.model, self.encoder, self.device, self.dtype)
-        return self.scale * estimator.scores(asked, self.batch_tokens)
+        hypotheses, sources, references = zip(*rows, strict=True)
+        return self.scale * estimator.scores(hypotheses, sources, references, self.batch_tokens)

@@ -1,165 +1,97 @@
 """The settings of a COMET estimator, as unbabel-comet writes them: the file `hparams.yaml` beside the checkpoint.
 
-The file has one `key: value` a line, and lists whose items stand on the lines below. Of YAML, no more is read: what has
-another form counts for keys that a score does not depend on, and is an error for the others.
+The fields have the names of the file's keys; keys that no score depends on are not read.
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Any, Literal, Self
 
-from rerank_plugins import FormatError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
-Kind = Literal["regression_metric", "referenceless_regression_metric", "unified_metric"]
-Value = str | list[str] | None
+from rerank_plugins import FormatError, ModelError
 
-KINDS: tuple[Kind, ...] = ("regression_metric", "referenceless_regression_metric", "unified_metric")
-ENCODERS = ("BERT", "XLM-RoBERTa", "MiniLM", "XLM-RoBERTa-XL", "RemBERT")
-JOINING = ("XLM-RoBERTa", "XLM-RoBERTa-XL")  # those that read two texts as one here
-ACTIVATIONS = ("Tanh", "Sigmoid", "ReLU", "GELU", "LeakyReLU", "ELU", "Identity")
-MIXTURES = ("softmax", "sparsemax", "sparsemax_patch")  # the last is a softmax: unbabel-comet used one by mistake
-POOLS = ("avg", "cls", "max")
-LINE = re.compile(r"(?P<key>[A-Za-z_][A-Za-z0-9_]*):(?: +(?P<value>.*))?")
-OTHER = "\0"  # the value of a key that stands in another form
+Activation = Annotated[
+    Literal["Tanh", "Sigmoid", "ReLU", "GELU", "LeakyReLU", "ELU", "Identity"],
+    BeforeValidator(lambda name: name.title() if name in ("tanh", "sigmoid") else name),
+]
 
 
-class CometSettings(NamedTuple):
+class CometSettings(BaseModel, frozen=True):
     """What a score depends on besides the weights.
 
-    `kind`              what the estimator reads: source, hypothesis and reference; source and hypothesis; or the
-                        hypothesis and the source as one text, as CometKiwi does
-    `encoder`           the family of the encoder, and `pretrained` the name of the model that was trained further
-    `layer`             the layer whose embeddings are pooled, from 0; None: the mixture of all
-    `sparse`            whether the weights of the mixture are a sparsemax of its parameters, and not a softmax
-    `normalised`        whether layers are normalised before they are mixed
-    `pool`              the mean or the maximum of a sentence's embeddings, or that of its first piece
-    `hidden_sizes`      the widths of the hidden layers of the regression
-    `activation`        follows each of them, and `final_activation` the last layer
+    `class_identifier`      what the estimator reads: source, hypothesis and reference; source and hypothesis; or the
+                            hypothesis and the source as one text, as CometKiwi does
+    `encoder_model`         the family of the encoder, and `pretrained_model` the model that was trained further
+    `layer`                 the layer whose embeddings are pooled, from 0, or the mixture of all; for CometKiwi, the
+                            file's key is `sent_layer`
+    `layer_transformation`  how the weights of the mixture are computed from its parameters; the last one is a softmax
+                            as well, since unbabel-comet used one by mistake
+    `layer_norm`            whether layers are normalised before they are mixed
+    `pool`                  the mean or the maximum of a sentence's embeddings, or that of its first piece
+    `hidden_sizes`          the widths of the hidden layers of the regression
+    `activations`           follows each of them, and `final_activation` the last layer
     """
 
-    kind: Kind
-    encoder: str
-    pretrained: str
-    layer: int | None
-    sparse: bool
-    normalised: bool
-    pool: str
-    hidden_sizes: tuple[int, ...]
-    activation: str
-    final_activation: str | None
+    class_identifier: Literal["regression_metric", "referenceless_regression_metric", "unified_metric"]
+    encoder_model: Literal["BERT", "XLM-RoBERTa", "MiniLM", "XLM-RoBERTa-XL", "RemBERT"]
+    pretrained_model: str
+    layer: Literal["mix"] | Annotated[int, Field(ge=0)] = "mix"
+    layer_transformation: Literal["softmax", "sparsemax", "sparsemax_patch"] = "softmax"
+    layer_norm: bool = True
+    pool: Literal["avg", "cls", "max"]
+    hidden_sizes: Annotated[tuple[Annotated[int, Field(gt=0, lt=1 << 20)], ...], Field(min_length=1)]
+    activations: Activation
+    final_activation: Activation | None = None
+    input_segments: tuple[str, ...] = ("mt", "src", "ref")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_unified_keys(cls, keys: Any) -> Any:
+        if isinstance(keys, dict) and keys.get("class_identifier") == "unified_metric":
+            return {"layer_transformation": "sparsemax", **keys, "layer": keys.get("sent_layer", "mix"), "pool": "cls"}
+        return keys
+
+    @model_validator(mode="after")
+    def _reads_hypothesis_and_source(self) -> Self:
+        if self.is_unified and "src" not in self.input_segments:
+            raise ValueError(f"input_segments: found {', '.join(self.input_segments)}, wanted src among them")
+        if self.is_unified and self.encoder_model not in ("XLM-RoBERTa", "XLM-RoBERTa-XL"):
+            raise ValueError(f"encoder_model: found {self.encoder_model!r}, wanted XLM-RoBERTa or XLM-RoBERTa-XL")
+        return self
+
+    @property
+    def is_unified(self) -> bool:
+        """Whether hypothesis and source are read as one text."""
+        return self.class_identifier == "unified_metric"
 
     @property
     def reads_reference(self) -> bool:
         """Whether a score needs a reference."""
-        return self.kind == "regression_metric"
+        return self.class_identifier == "regression_metric"
 
 
 def read_settings(path: Path) -> CometSettings:
-    """The settings in a file. Raises FormatError, with the key, for what is missing, unknown or another estimator."""
+    """The settings in a file.
+
+    Raises FormatError, with the key, for what is missing, unknown or another estimator, and ModelError where PyYAML is
+    not installed.
+    """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not text in UTF-8"
-        raise FormatError(f"cannot be read: {why}", path=str(path)) from None
-    return _Keys(path, _flat(path, text)).settings()
-
-
-def _flat(path: Path, text: str) -> dict[str, Value]:
-    """The values by key: texts, lists of texts, None for null, OTHER for what is neither."""
-    values: dict[str, Value] = {}
-    key = ""
-    for number, line in enumerate(text.split("\n"), 1):
-        bare = line.rstrip()
-        if not bare or bare.lstrip().startswith("#") or bare in ("---", "..."):
-            continue
-        item = bare.lstrip()
-        if found := LINE.fullmatch(bare):
-            key = found["key"]
-            if key in values:
-                raise FormatError(f"the key {key} a second time", path=str(path), line=number)
-            values[key] = _value(found["value"] or "")
-        elif key and item.startswith("- ") and isinstance(values[key], list | None):
-            values[key] = [*(values[key] or []), str(_value(item[2:]))]
-        elif key and (line[0] in " -" or values[key] == OTHER):
-            values[key] = OTHER
-        else:
-            raise FormatError(f"found {bare[:40]!r}, wanted `key: value`", path=str(path), line=number)
-    return values
-
-
-def _value(text: str) -> Value:
-    text = text.strip()
-    if text[:1] == "[" and text[-1:] == "]":
-        return [str(_value(item)) for item in text[1:-1].split(",") if item.strip()]
-    if text[:1] in ("'", '"') and len(text) > 1 and text[-1] == text[0]:
-        return text[1:-1]
-    if text[:1] in ("!", "&", "*", "{", "[", "|", ">"):
-        return OTHER
-    return None if text in ("", "null", "~", "Null", "NULL") else text
-
-
-class _Keys:
-    """The keys of a file, each with what is wanted of it."""
-
-    def __init__(self, path: Path, values: dict[str, Value]) -> None:
-        self.path, self.values = path, values
-
-    def settings(self) -> CometSettings:
-        kind = self.one("class_identifier", KINDS)
-        unified = kind == "unified_metric"
-        if unified and "src" not in self.texts("input_segments", ["mt", "src", "ref"]):
-            raise self.error("input_segments", "src among them")
-        layer = self.text("sent_layer" if unified else "layer", "mix")
-        if layer != "mix" and not layer.isdecimal():
-            raise self.error("sent_layer" if unified else "layer", "mix or a number")
-        final = self.values.get("final_activation")
-        return CometSettings(
-            kind=next(one for one in KINDS if one == kind),
-            encoder=self.one("encoder_model", JOINING if unified else ENCODERS),
-            pretrained=self.text("pretrained_model"),
-            layer=None if layer == "mix" else int(layer),
-            sparse=self.one("layer_transformation", MIXTURES, "sparsemax" if unified else "softmax") == "sparsemax",
-            normalised=self.one("layer_norm", ("true", "false"), "true") == "true",
-            pool="cls" if unified else self.one("pool", POOLS),
-            hidden_sizes=self.sizes("hidden_sizes"),
-            activation=self.one("activations", ACTIVATIONS),
-            final_activation=None if final is None else self.one("final_activation", ACTIVATIONS),
-        )
-
-    def text(self, key: str, default: str | None = None) -> str:
-        """The text of a key; the default where it is not there. Raises FormatError for what is no text."""
-        value = self.values.get(key, default)
-        if not isinstance(value, str) or value == OTHER:
-            raise self.error(key, "a text")
-        return value
-
-    def one(self, key: str, allowed: tuple[str, ...], default: str | None = None) -> str:
-        """One of the allowed texts, whatever its case."""
-        value = self.text(key, default)
-        known = next((one for one in allowed if one.lower() == value.lower()), None)
-        if known is None:
-            raise self.error(key, " or ".join([", ".join(allowed[:-1]), allowed[-1]]))
-        return known
-
-    def texts(self, key: str, default: list[str]) -> list[str]:
-        """The texts of a list."""
-        value = self.values.get(key, default)
-        if not isinstance(value, list):
-            raise self.error(key, "a list")
-        return value
-
-    def sizes(self, key: str) -> tuple[int, ...]:
-        """The positive integers of a list."""
-        items = self.texts(key, [])
-        if not items or not all(item.isdecimal() and 0 < int(item) < 1 << 20 for item in items):
-            raise self.error(key, "a list of widths")
-        return tuple(map(int, items))
-
-    def error(self, key: str, wanted: str) -> FormatError:
-        """The error for the value of a key."""
-        value = self.values.get(key)
-        shown = "another form" if value == OTHER else repr(value)[:60]
-        found = f"found {shown}" if key in self.values else "is missing"
-        return FormatError(f"{key}: {found}, wanted {wanted}", path=str(self.path))
+        import yaml
+    except ImportError:
+        wanted = "pip install 'rerank-plugins[neural]'"
+        raise ModelError(f"{path}: reading it needs PyYAML, which is not installed: {wanted}") from None
+    try:
+        return CometSettings.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise FormatError(f"cannot be read: {error.strerror}", path=str(path)) from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = f"{first['loc'][0]}: " if first["loc"] else ""
+        found = "" if first["type"] in ("missing", "value_error") else f", found {first['input']!r:.60}"
+        message = first["msg"].removeprefix("Value error, ")
+        raise FormatError(f"{where}{message}{found}", path=str(path)) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # also text that is not UTF-8, and dates
+        raise FormatError(f"not YAML: {' '.join(str(error).split())[:200]}", path=str(path)) from None

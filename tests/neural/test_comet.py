@@ -14,7 +14,6 @@ from rerank_plugins import ConfigError, FormatError, Hypothesis, ModelError, NBe
 from rerank_plugins.core.fingerprint import describe
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.neural.comet_checkpoint import open_estimator
-from rerank_plugins.neural.comet_estimator import Asked
 from rerank_plugins.testing import check_feature_extractor
 from tests.neural.comet_reference import SCORES, cases
 from tests.neural.naive_comet import Naive
@@ -61,10 +60,10 @@ def test_values_are_those_of_unbabel_comet(number, tmp_path):
     kind, changed = cases()[number]
     write_comet(tmp_path, kind, **changed)
     lines = [line.split("\t") for line in SCORES.read_text(encoding="utf-8").splitlines()]
-    rows = np.array([[int(place) for place in line[1:4]] for line in lines if line[0] == str(number)]).T
+    rows = [[int(place) for place in line[1:4]] for line in lines if line[0] == str(number)]
     wanted = [float(line[4]) for line in lines if line[0] == str(number)]
-    asked = Asked(HYPOTHESES, SOURCES, REFERENCES, rows)
-    found = open_estimator(tmp_path, None, "cpu", "float32").scores(asked, 500)
+    texts = zip(*((HYPOTHESES[h], SOURCES[s], REFERENCES[r]) for h, s, r in rows), strict=True)
+    found = open_estimator(tmp_path, None, "cpu", "float32").scores(*texts, 500)
     assert len(wanted) == 12
     np.testing.assert_allclose(found, wanted, atol=1e-5)
 
@@ -203,16 +202,16 @@ def unsafe(folder):
         (lambda folder: (folder / "encoder" / "config.json").unlink(), "no config.json; set 'encoder' to the folder of xlm-rob"),
         (lambda folder: (folder / "encoder" / "config.json").write_text("{"), "not an encoder that transformers can read"),
         (replaced("XLM-RoBERTa", "BERT"), "an encoder of the type xlm-roberta, wanted bert"),
-        (replaced("regression_metric", "xcomet_metric"), "class_identifier: found 'xcomet_metric', wanted regression_metric, "),
+        (replaced("regression_metric", "xcomet_metric"), "class_identifier: .*'regression_metric'.*found 'xcomet_metric'"),
         (replaced("layer: mix", "layer: 9"), "the layer 9 of 4"),
-        (replaced("- 6\n", ""), "the weight estimator.ff.3.weight has the shape"),
-        (replaced("- 6\n", "- 6\n- 1\n"), "the weight estimator.ff.6.weight has the shape|estimator.ff.9"),
-        (damaged("encoder.model.encoder.layer.0.output.dense.weight", None), "there is no weight encoder.model.encoder.layer.0.out"),
-        (damaged("encoder.model.more", (2,)), "the encoder has no weight encoder.model.more"),
-        (damaged("encoder.model.embeddings.word_embeddings.weight", (9, 16)), "not the weights of this encoder"),
-        (damaged("layerwise_attention.gamma", None), "there is no weight layerwise_attention.gamma"),
-        (damaged("layerwise_attention.scalar_parameters.4", (1,)), "more weights of layers than the encoder's 4"),
-        (damaged("estimator.ff.9.weight", (1, 1)), "estimator.ff.9.weight is of a layer that hparams.yaml does not name"),
+        (replaced("- 6\n", ""), "not the weights estimator.ff.* of this estimator"),
+        (replaced("- 6\n", "- 6\n- 1\n"), "not the weights estimator.ff.* of this estimator"),
+        (damaged("encoder.model.encoder.layer.0.output.dense.weight", None), 'Missing key.*"encoder.layer.0.output.dense.weight"'),
+        (damaged("encoder.model.more", (2,)), 'Unexpected key.*"more"'),
+        (damaged("encoder.model.embeddings.word_embeddings.weight", (9, 16)), "not the weights encoder.model.* of this estimator: .*word_embeddings"),
+        (damaged("layerwise_attention.gamma", None), 'not the weights layerwise_attention.*"gamma"'),
+        (damaged("layerwise_attention.scalar_parameters.4", (1,)), 'not the weights layerwise_attention.*"scalar_parameters.4"'),
+        (damaged("estimator.ff.9.weight", (1, 1)), 'not the weights estimator.ff.*"9.weight"'),
         (damaged("adapter.weight", (1, 1)), "the weight adapter.weight is of no known part"),
         (unsafe, "cannot be loaded as weights alone"),
     ],

@@ -90,6 +90,8 @@ def write_comet(folder: Path, kind: str, **changed: object) -> dict[str, object]
         name = f"estimator.ff.{3 * number}"
         state[f"{name}.weight"] = drawn(f"{name}.weight", (out, into), into**-0.5)
         state[f"{name}.bias"] = drawn(f"{name}.bias", (out,), 0.1)
+    for name in ("pooler.dense.bias", "embeddings.position_ids"):  # older checkpoints have these, which change no score
+        state[f"encoder.model.{name}"] = torch.zeros(SIZES["hidden_size"])
     (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
     found = {"state_dict": state, "epoch": 1, "pytorch-lightning_version": "2.6.0"}
     torch.save(found, folder / "checkpoints" / "model.ckpt")

@@ -29,7 +29,7 @@ def write_models(folder: Path, names: Collection[str] = ("gpt2", "qwen", "bert",
     small = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
     configs = {
         "gpt2": transformers.GPT2Config(**SIZES, n_positions=48, n_embd=16, n_layer=2, n_head=2),
-        "qwen": transformers.Qwen2Config(**SIZES, **small, max_position_embeddings=64),
+        "qwen": transformers.Qwen2Config(**SIZES, **small, num_key_value_heads=2, max_position_embeddings=64),
         "bert": transformers.BertConfig(vocab_size=300, **small, max_position_embeddings=64),
         "t5": transformers.T5Config(vocab_size=300, d_model=16, d_kv=8, d_ff=24, num_layers=2, num_heads=2,
                                     decoder_start_token_id=1),

@@ -21,7 +21,7 @@ from docs.results.scripts.experiment import FILE, experiment
 from docs.results.scripts.neural_throughput import PIECES, timed, tokenizer_of
 from rerank_adapters.api import read_nbest
 from rerank_plugins.neural.comet_checkpoint import softmax
-from rerank_plugins.neural.comet_estimator import Asked, CometEstimator
+from rerank_plugins.neural.comet_estimator import CometEstimator
 from rerank_plugins.neural.comet_settings import CometSettings
 
 TOKENS = 4096
@@ -40,14 +40,15 @@ def estimator_of(texts: list[str], layers: int, width: int) -> CometEstimator:
     )  # fmt: skip
     hidden = (3 * width, width)
     settings = CometSettings(
-        "regression_metric", "XLM-RoBERTa", "random", None, sparse=False, normalised=False, pool="avg",
-        hidden_sizes=hidden, activation="Tanh", final_activation=None,
+        class_identifier="regression_metric", encoder_model="XLM-RoBERTa", pretrained_model="random", layer_norm=False,
+        pool="avg", hidden_sizes=hidden, activations="Tanh",
     )  # fmt: skip
-    regression = [torch.nn.Linear(6 * width, hidden[0]), torch.nn.Tanh(), torch.nn.Linear(*hidden), torch.nn.Tanh()]
+    regression = torch.nn.Sequential(
+        torch.nn.Linear(6 * width, hidden[0]), torch.nn.Tanh(), torch.nn.Linear(*hidden), torch.nn.Tanh(),
+        torch.nn.Linear(width, 1),
+    )  # fmt: skip
     encoder = transformers.AutoModel.from_config(config).eval()
-    return CometEstimator(
-        settings, tokenizer, encoder, softmax(np.zeros(layers + 1)), [*regression, torch.nn.Linear(width, 1)], 500
-    )
+    return CometEstimator(settings, tokenizer, encoder, softmax(np.zeros(layers + 1)), regression, 500)
 
 
 def at_once(estimator: CometEstimator, lists: Sequence[tuple[str, list[str]]]) -> list[float]:
@@ -55,9 +56,8 @@ def at_once(estimator: CometEstimator, lists: Sequence[tuple[str, list[str]]]) -
     estimator.forget()
     values = list[float]()
     for source, texts in lists:
-        one, other = np.divmod(np.arange(len(texts) ** 2), len(texts))
-        asked = Asked(texts, [source], texts, np.stack([one, np.zeros_like(one), other]))
-        values += estimator.scores(asked, TOKENS).tolist()
+        rows = [(one, source, other) for one in texts for other in texts]
+        values += estimator.scores(*zip(*rows, strict=True), TOKENS).tolist()
     return values
 
 
@@ -68,7 +68,7 @@ def loop(estimator: CometEstimator, lists: Sequence[tuple[str, list[str]]]) -> l
         for one in texts:
             for other in texts:
                 estimator.forget()
-                values += estimator.scores(Asked([one], [source], [other], np.zeros((3, 1), np.int64)), TOKENS).tolist()
+                values += estimator.scores([one], [source], [other], TOKENS).tolist()
     return values
 
 
