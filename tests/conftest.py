@@ -122,14 +122,6 @@ def stanza_constituency(stanza_trained: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 @pytest.fixture(scope="session")
-def stanza_ner(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A micro recogniser of named entities of Stanza."""
-    from tests.dependency.micro_parsers import train_stanza_entities
-
-    return train_stanza_entities(tmp_path_factory.mktemp("ner"))
-
-
-@pytest.fixture(scope="session")
 def kenlm() -> Any:
     """The module of KenLM, for tests that compare with it."""
     return pytest.importorskip("kenlm", reason="KenLM is not installed (tests/install_kenlm.sh)")

@@ -22,6 +22,7 @@ from rerank_adapters.applications.missing_words.incomplete import parse_incomple
 from rerank_adapters.applications.negatives.treebank import read_sentences as read_annotated
 from rerank_adapters.applications.parsing.surface_trees import surface_sentences
 from rerank_adapters.applications.similarity import model as similarity
+from rerank_adapters.applications.similarity.forest import RandomForest
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
 from rerank_adapters.applications.tables.show import load as load_table
 from rerank_adapters.builtin import BUILTIN
@@ -481,7 +482,7 @@ def similarity_model(path: Path) -> None:
 def forest_model(path: Path) -> None:
     """A model of two measures that mixes the scores of two sources by a forest of two trees."""
     leaf, stop = [-1, -1], [0.5, 0.5]
-    forest = similarity.RandomForest(
+    forest = RandomForest(
         np.array([0, 3]), np.array([[1, 2], leaf, leaf, [4, 5], leaf, leaf]), np.array([0, 0, 0, 1, 0, 0]),
         np.array([1.5, 0, 0, 2.5, 0, 0]), np.array([stop, [1, 0], [0, 1], stop, [0.25, 0.75], [1, 0]]),
     )  # fmt: skip

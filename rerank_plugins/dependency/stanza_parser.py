@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,41 +23,34 @@ from typing import Any, ClassVar
 from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
-from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.scored_trees import ScoredTree
-from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.packed_parses import over_tokens
 
+ADVICE = "`folder`, or the model files `tagger` and `parser`"  # what avoids a download
+
 
 def open_pipeline(
-    wanted_for: str,
-    language: str,
-    processors: Mapping[str, str],
-    files: Mapping[str, Path | None],
-    *,
-    package: str = "",
-    folder: Path | None = None,
-    advice: str,
+    language: str, processors: Mapping[str, str], files: Mapping[str, Path | None], package: str, folder: Path | None
 ) -> Any:
     """A pipeline for tokenised sentences, on one thread; `processors` maps each processor to its package.
 
     `files` are model files by Stanza's names for them; if there are any, no other models are used. Raises ModelError if
-    Stanza is not installed, if a file is missing or damaged, or if a model cannot be downloaded. In messages,
-    `wanted_for` is the feature that needs Stanza, and `advice` the options that avoid a download.
+    Stanza is not installed, if a file is missing or damaged, or if a model cannot be downloaded.
     """
     try:
         import stanza
         import torch
     except ImportError:
-        raise ModelError(f"{wanted_for} needs Stanza: pip install 'rerank-plugins[stanza]'") from None
+        raise ModelError("the parser 'stanza' needs Stanza: pip install 'rerank-plugins[stanza]'") from None
     torch.set_num_threads(1)
     model_files = {name: path for name, path in files.items() if path}
     for path in (*model_files.values(), folder and folder / "resources.json"):
         if path and not path.is_file():
-            raise ModelError(f"{path}: no such file (needed for {wanted_for})")
+            raise ModelError(f"{path}: no such file (needed for the parser 'stanza')")
     arguments: dict[str, Any] = {
         "lang": language,
         "tokenize_pretokenized": True,
@@ -79,14 +72,14 @@ def open_pipeline(
             return stanza.Pipeline(**arguments)
         except Exception as error:  # Stanza, requests and torch raise many kinds
             where = str(folder) if folder else ", ".join(map(str, model_files.values()))
-            raise ModelError(_explanation(error, language, where, advice)) from error
+            raise ModelError(_explanation(error, language, where)) from error
 
 
-def _explanation(error: Exception, language: str, where: str, advice: str) -> str:
+def _explanation(error: Exception, language: str, where: str) -> str:
     text, place = " ".join(str(error).split()) or type(error).__name__, f"{where}: " if where else ""
     names = {kind.__name__ for kind in type(error).__mro__}
     if names & {"ConnectionError", "Timeout", "ProxyError"}:
-        return f"Stanza's models for {language!r} cannot be downloaded (no network); give {advice}"
+        return f"Stanza's models for {language!r} cannot be downloaded (no network); give {ADVICE}"
     if "unsupported" in text or "UnknownLanguageError" in names:
         return f"{place}Stanza has no models for the language {language!r} here"
     return f"{place}Stanza cannot load its models for {language!r}: {text[:200]}"
@@ -187,7 +180,6 @@ class StanzaParser(Parser, PickledFields):
         kinds = [processor for processor, wanted in PROCESSORS.items() if self._gives(wanted)]
         package = self.package or "default"
         return open_pipeline(
-            "the parser 'stanza'",
             self.language,
             {"tokenize": package, "pos": package, "lemma": "identity", **dict.fromkeys(kinds, package)},
             {
@@ -196,9 +188,8 @@ class StanzaParser(Parser, PickledFields):
                 "constituency_model_path": self.constituency,
                 "constituency_pretrain_path": self.vectors,
             },
-            package=self.package,
-            folder=self.folder,
-            advice="`folder`, or the model files `tagger` and `parser`",
+            self.package,
+            self.folder,
         )
 
     def _gives(self, kind: str) -> bool:
@@ -232,59 +223,3 @@ def _dependencies(sentence: Sentence, words: Sequence[Any]) -> DependencyTree | 
         return None
     relations, tags = tuple(word.deprel for word in words), tuple(word.upos or "_" for word in words)
     return DependencyTree(tuple(sentence), heads, relations, tags)
-
-
-@checks_sentences
-@dataclass(frozen=True)
-class StanzaEntities(PickledFields):
-    """Entities by a downloaded model, a folder of models, or a model file (without a character language model).
-
-    Raises ModelError in the same cases as Stanza's parser.
-    """
-
-    language: str = option("en", doc="code of the language, such as en")
-    package: str = option("", doc="package of the models, such as ontonotes; empty: Stanza's default")
-    folder: Path | None = option(None, doc="folder with Stanza's resources.json and models, instead of downloads")
-    model: Path | None = option(None, doc="model file (.pt)")
-    vectors: Path | None = option(None, doc="word vectors that the model was trained with (.pt)")
-
-    @classmethod
-    def of(cls, table: Mapping[str, Any]) -> StanzaEntities:
-        """Build it from options given on a command line. Raises ConfigError for an unknown option."""
-        known = {field.name for field in fields(cls)}
-        for name in table:
-            if name not in known:
-                raise ConfigError(f"entities by stanza have no option {name!r}, only: {', '.join(sorted(known))}")
-        if table.get("model") and table.get("folder"):
-            raise ConfigError("entities by stanza: give either `folder` or the file `model`, not both")
-        paths = ("folder", "model", "vectors")
-        options: dict[str, Any] = {name: Path(value) if name in paths else value for name, value in table.items()}
-        return cls(**options)
-
-    def __str__(self) -> str:
-        name = self.model.name if self.model else self.package
-        return f"entities by stanza ({self.language}{f', {name}' if name else ''})"
-
-    @cached_property
-    def _pipeline(self) -> Any:
-        package = self.package or "default"
-        return open_pipeline(
-            "--entities stanza",
-            self.language,
-            {"tokenize": package, "ner": package},
-            {"ner_model_path": self.model, "ner_pretrain_path": self.vectors},
-            package=self.package,
-            folder=self.folder,
-            advice="`folder`, or the file `model`",
-        )
-
-    def entities(self, sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
-        """The distinct entities of each sentence in order, lower-cased, with one space between tokens."""
-        entities: list[tuple[str, ...]] = [()] * len(sentences)
-        fit = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= LONGEST]
-        if fit:
-            document = self._pipeline([list(sentences[i]) for i in fit])
-            for i, sentence in zip(fit, document.sentences, strict=True):
-                names = (" ".join(token.text for token in entity.tokens).lower() for entity in sentence.ents)
-                entities[i] = tuple(dict.fromkeys(names))
-        return entities

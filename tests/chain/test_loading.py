@@ -73,7 +73,7 @@ def test_measures_with_data():
     assert {name.partition(".")[0] for name in Measures().names} | {*OF_DATA} == FAMILIES
     measure = load("svs.meaning", svs="en")
     assert measure == load("svs.meaning,svs=en")
-    assert measure._measures is load("svs.top", svs="en")._measures
+    assert measure.measures is load("svs.top", svs="en").measures
     assert load("chrf", "measure") is load("chrf", "metric")
     with pytest.raises(ConfigError, match=r"the measure 'svs\.meaning' needs data: give them by --svs, or by svs=… in"):
         load("svs.meaning")

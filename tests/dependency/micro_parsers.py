@@ -105,33 +105,3 @@ def _write_constituents(treebank: Path, folder: Path) -> None:
     draw = random.Random(0)
     rows = [f"{word} {' '.join(f'{draw.gauss(0, 1):.4f}' for _ in range(16))}\n" for word in words]
     (folder / "vectors.txt").write_text(f"{len(words)} 16\n{''.join(rows)}", encoding="utf-8")
-
-
-NER_SIZES = ("--hidden_dim", "20", "--char_hidden_dim", "10", "--word_emb_dim", "20", "--char_emb_dim", "8")
-NAMED = (  # with names to be put in: of people, of places
-    "we met {0} in {1} .", "{0} lives in {1}", "it rained in {1} yesterday .", "the old cat sat .", "{0} saw {0} .",
-)  # fmt: skip
-PEOPLE = ("Anna", "Peter", "Maria", "John", "Anna Berg", "Peter Lee", "Maria Jones", "John Smith")
-PLACES = ("Oslo", "Rome", "Paris", "New York")
-
-
-def train_stanza_entities(folder: Path) -> Path:
-    """A recogniser of people and places that are in lists, in some 6 seconds of CPU."""
-    draw = random.Random(0)
-
-    def tagged(template: str) -> list[dict[str, str]]:
-        found = []
-        for word in template.split():
-            kind = {"{0}": "PERSON", "{1}": "GPE"}.get(word)
-            names = (draw.choice(PEOPLE if kind == "PERSON" else PLACES) if kind else word).split()
-            found += [
-                {"text": name, "ner": f"{'I' if i else 'B'}-{kind}" if kind else "O"} for i, name in enumerate(names)
-            ]
-        return found
-
-    (folder / "ner.json").write_text(json.dumps([tagged(NAMED[i % len(NAMED)]) for i in range(200)]), encoding="utf-8")
-    files = ["--train_file", "ner.json", "--eval_file", "ner.json", "--save_dir", ".", "--save_name", "ner.pt"]
-    length = ["--max_steps", "160", "--eval_interval", "160", "--batch_size", "16", "--cpu", "--no_pretrain"]
-    what = ["-m", "stanza.models.ner_tagger", "--mode", "train", "--shorthand", "en_own"]
-    run_python(folder, *what, *files, *length, *NER_SIZES)
-    return folder / "ner.pt"

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.similarity.measure import score_pairs
+from rerank_adapters.applications.similarity.learning import SimilaritySettings, train_similarity
 from rerank_adapters.applications.similarity.monotone import constrained, differences_of, non_negative_least_squares
-from rerank_adapters.applications.similarity.regressions import shrink
-from rerank_adapters.applications.similarity.train import SimilaritySettings, train_similarity
+from rerank_adapters.applications.similarity.scorers import SimilaritySystem
+from rerank_adapters.applications.similarity.shrinkage import shrink
 from rerank_plugins.similarity.measures.table import UNBOUNDED, Measures
 from tests.conftest import ROOT
 
@@ -74,7 +74,7 @@ def test_copies_lose_in_order_and_keep_their_words():
     assert differences_of([["a", "b"]], MEASURES, np.random.default_rng(2)).shape == (0, len(MEASURES.names))
 
 
-@pytest.mark.parametrize("learner", ["shrunk", "selected", "paper"])
+@pytest.mark.parametrize("learner", ["shrunk", "paper"])
 def test_identical_sentences_have_the_highest_score(learner):
     model = train_similarity({"example": [PAIRS]}, MEASURES, SimilaritySettings(learner=learner))
     assert learner != "shrunk" or not set(model.names) & UNBOUNDED
@@ -84,7 +84,7 @@ def test_identical_sentences_have_the_highest_score(learner):
         words = sentence.split()
         pairs += [(sentence, sentence), *((sentence, " ".join(rng.permutation(words))) for _ in range(4))]
         pairs += [(sentence, sentence.replace("the", "a")), (sentence, f"{sentence} again")]
-    scores = score_pairs(model, pairs, MEASURES).reshape(len(SENTENCES), -1)
+    scores = SimilaritySystem(model=model).scores(pairs).reshape(len(SENTENCES), -1)
     assert (scores[:, 0] == model.scale[1]).all()
     assert (scores[:, 1:].max(axis=1) <= scores[:, 0]).all()
     if learner == "shrunk":

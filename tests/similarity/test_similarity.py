@@ -9,31 +9,22 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.similarity.model import read_similarity, train_forest, write_similarity
-from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
-from rerank_adapters.applications.similarity.regressions import (
-    FOLDS,
-    centred,
-    folds_of,
-    select,
-    select_as_paper,
-    shrink,
-)
-from rerank_adapters.applications.similarity.scores import (
-    correlate,
-    pearson,
-    ranks,
-    similarity_records,
-    similarity_table,
-)
-from rerank_adapters.applications.similarity.train import (
+from rerank_adapters.applications.similarity.correlation import correlate, pearson, ranks
+from rerank_adapters.applications.similarity.folds import FOLDS, folds_of
+from rerank_adapters.applications.similarity.forest import train_forest
+from rerank_adapters.applications.similarity.learning import (
     SimilaritySettings,
     Training,
-    by_source,
     fit,
     left_out,
     train_similarity,
 )
+from rerank_adapters.applications.similarity.model import read_similarity, write_similarity
+from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
+from rerank_adapters.applications.similarity.scores import similarity_records, similarity_table
+from rerank_adapters.applications.similarity.selection import select
+from rerank_adapters.applications.similarity.shrinkage import centred, shrink
+from rerank_adapters.applications.similarity.train import by_source
 from rerank_plugins import ConfigError, FormatError, ModelError
 from rerank_plugins.similarity import esa_training as esa_training
 from rerank_plugins.similarity import random_indexing_training as vector_training
@@ -379,7 +370,7 @@ def test_the_mean_correlation_of_files_is_weighted_by_their_pairs(tmp_path):
     for name, (texts, scores) in files.items():
         lines = [f"{score}\t{text}\t{text}\n" for text, score in zip(texts, scores, strict=True)]
         (tmp_path / name).write_text("".join(lines), encoding="utf-8")
-    found = similarity_records(lambda pairs: np.arange(float(len(pairs))), [tmp_path / name for name in files])
+    found = similarity_records(lambda pairs: np.arange(float(len(pairs.pairs))), [tmp_path / name for name in files])
     assert [record["pairs"] for record in found] == [5, 3, 8]
     assert [record["pearson"] for record in found] == pytest.approx([0.8, -1, (5 * 0.8 - 3) / 8])
     assert [record["spearman"] for record in found] == pytest.approx([0.8, -1, (5 * 0.8 - 3) / 8])
@@ -416,24 +407,6 @@ def made(rng, n=200):
     return values, scores, source
 
 
-def test_selection_finds_what_was_put_in():
-    values, scores, source = made(np.random.default_rng(2))
-    found = select(values, scores, source, list("abcde"), penalty=1e-3, most=5, rng=np.random.default_rng(1))
-    assert found.columns == ("a", "d")
-    np.testing.assert_allclose(found.weights, [2, 1], atol=0.1)
-    assert [name for name, _ in found.curve[:2]] == ["a", "d"]
-    assert "c" not in [name for name, _ in found.curve]  # it does not vary within a source
-    own, target = centred(values, source), centred(scores, source)
-    folds = np.empty(len(scores), int)
-    folds[np.random.default_rng(1).permutation(len(scores))] = np.arange(len(scores)) % FOLDS
-    predicted = np.empty(len(scores))
-    for fold in range(FOLDS):
-        rest = folds != fold
-        predicted[~rest] = own[~rest, 0] * np.linalg.lstsq(own[rest, :1], target[rest], rcond=None)[0]
-    mean = np.mean([np.corrcoef(predicted[source == s], target[source == s])[0, 1] for s in (0, 1)])
-    assert found.curve[0][1] == pytest.approx(mean, abs=1e-4)
-
-
 def naive_selection(values, scores, folds):
     """The order of the columns and the correlations: least squares with a constant, all pairs alike, every subset anew."""
     chosen, reached = [], []
@@ -457,7 +430,7 @@ def test_the_selection_of_the_paper_agrees_with_its_twin():
     rng = np.random.default_rng(9)
     values, scores, _ = made(rng, 120)
     scores += 0.7 * values[:, 1]
-    found = select_as_paper(values, scores, list("abcde"), rng=np.random.default_rng(1))
+    found = select(values, scores, list("abcde"), rng=np.random.default_rng(1))
     chosen, reached = naive_selection(values, scores, folds_of(120, np.random.default_rng(1)))
     assert [name for name, _ in found.curve] == ["abcde"[i] for i in chosen]
     np.testing.assert_allclose([value for _, value in found.curve], reached, atol=1e-7)
@@ -471,10 +444,8 @@ def test_the_selection_of_the_paper_agrees_with_its_twin():
     level = np.column_stack(
         [values[:, 0], np.ones(120), values[:, 0]]
     )  # a constant column stays out, a copy does no harm
-    assert select_as_paper(level, scores, list("abc"), rng=rng).columns[0] == "a"
-    assert select_as_paper(level[:, 1:2], scores, ["b"], rng=rng).scores(level[:3, 1:2], ["b"]) == pytest.approx(
-        scores.mean()
-    )
+    assert select(level, scores, list("abc"), rng=rng).columns[0] == "a"
+    assert select(level[:, 1:2], scores, ["b"], rng=rng).scores(level[:3, 1:2], ["b"]) == pytest.approx(scores.mean())
 
 
 def test_the_measures_that_the_paper_selects_from(vectors, wordnet, documents):
@@ -490,7 +461,7 @@ def test_the_measures_that_the_paper_selects_from(vectors, wordnet, documents):
     assert run3.values.shape == (40, len(run3.names))
     model = fit(run3, ["p", "q"], SimilaritySettings("one", "paper", ("takelab",)))
     assert not set(model.names) & set(TAKELAB)
-    left = training.of(SimilaritySettings("one", "selected", ("takelab", "shape"))).names
+    left = training.of(SimilaritySettings("one", "shrunk", ("takelab", "shape"))).names
     assert "tfidf.stems" in left
     assert not (set(left) & set(TAKELAB)) | {name for name in left if name.startswith("shape")}
 
@@ -583,7 +554,7 @@ def test_a_forest_gives_what_scikit_learn_gives():
     [
         pytest.param(mode, learner, marks=[pytest.mark.slow] * (i != j), id=f"{mode}-{learner}")
         for i, mode in enumerate(["one", "mixed", "best"])
-        for j, learner in enumerate(["shrunk", "selected", "paper"])
+        for j, learner in enumerate(["shrunk", "paper"])
     ],
 )
 def test_systems_learn_and_are_kept(mode, learner, vectors, tmp_path):
@@ -593,7 +564,7 @@ def test_systems_learn_and_are_kept(mode, learner, vectors, tmp_path):
         (tmp_path / f"{source}.tsv").write_text("".join(kept), encoding="utf-8")
     sources = by_source([f"x={tmp_path / 'x.tsv'}", str(tmp_path / "y.tsv")])
     assert list(sources) == ["x", "y"]
-    model = train_similarity(sources, Measures(vectors), SimilaritySettings(mode, learner, most=4))
+    model = train_similarity(sources, Measures(vectors), SimilaritySettings(mode, learner))
     assert list(model.provenance["left_out"]) == (["x", "y"] if mode == "one" else [])
     assert len(model.regressions) == (1 if mode == "one" else 2)
     size = write_similarity(model, tmp_path / "model.sim")
@@ -634,7 +605,7 @@ def test_the_commands(vectors, tmp_path):
     ran = done("similarity", "train", PAIRS, "-o", model, "--vectors", tmp_path / "pairs.ri")
     assert "in ten-fold cross-validation" in ran.err
     assert "more" in ran.err
-    two = done("similarity", "train", f"a={PAIRS}", f"b={PAIRS}", "-o", tmp_path / "two.sim", "--learner", "selected")
+    two = done("similarity", "train", f"a={PAIRS}", f"b={PAIRS}", "-o", tmp_path / "two.sim")
     assert re.search(r"^for a source left out: a r 0\.\d+, b r 0\.\d+$", two.err, re.MULTILINE)
     paper = done(
         "similarity", "train", PAIRS, "-o", tmp_path / "paper.sim", "--learner", "paper", "--without", "takelab"
@@ -664,12 +635,3 @@ def test_the_commands(vectors, tmp_path):
     )
     wanted = "holds a random-indexing model, wanted a similarity model"
     assert wanted in refused("similarity", "apply", new, "-M", tmp_path / "pairs.ri")
-
-
-@pytest.mark.slow
-def test_the_curve_is_drawn(tmp_path):
-    pytest.importorskip("matplotlib")
-    options = ("-o", tmp_path / "m.sim", "--plot", tmp_path / "curve.png")
-    assert "needs --learner selected or paper" in refused("similarity", "train", PAIRS, *options)
-    done("similarity", "train", PAIRS, "--learner", "selected", *options)
-    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")

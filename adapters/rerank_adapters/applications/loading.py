@@ -120,7 +120,7 @@ def _families() -> frozenset[str]:
 
 def _measure(spec: Any, options: dict[str, Any]) -> Any:
     """The measure of similarity, the metric or the trained system that is named, or is the object."""
-    from rerank_adapters.applications.similarity.named import measure_of
+    from rerank_adapters.applications.similarity.scorers import measure_of
 
     return measure_of(spec, **options)
 

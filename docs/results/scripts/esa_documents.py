@@ -20,7 +20,7 @@ import click
 from docs.results.scripts.experiment import FILE, FOLDER, Listed, experiment, file_of, say
 from docs.results.scripts.random_indexing_weights import SETS
 from docs.results.scripts.similarity_sets import read_scored
-from rerank_adapters.applications.similarity.scores import pearson
+from rerank_adapters.applications.similarity.correlation import pearson
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.similarity.esa_training import Document, Settings, documents, train

@@ -18,7 +18,7 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, FOLDER, experiment, file_of, say
 from docs.results.scripts.similarity_sets import HEADER, TESTS, ScoredPairs, idf_of, read_scored
-from rerank_adapters.applications.similarity.scores import pearson
+from rerank_adapters.applications.similarity.correlation import pearson
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.kit.files.text import open_text

@@ -16,7 +16,7 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, FOLDER, Listed, counted, experiment, file_of, say
 from docs.results.scripts.similarity_sets import SOURCES, idf_of, read_scored
-from rerank_adapters.applications.similarity.scores import pearson
+from rerank_adapters.applications.similarity.correlation import pearson
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.similarity.meaning import Meaning, Parts, pair_by_pair

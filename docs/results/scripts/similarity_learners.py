@@ -21,10 +21,11 @@ import numpy as np
 
 from docs.results.scripts.experiment import experiment
 from docs.results.scripts.similarity_sets import TESTS, Sets, read_sets, with_measures
+from rerank_adapters.applications.similarity.correlation import pearson
+from rerank_adapters.applications.similarity.learning import SimilaritySettings, Training
 from rerank_adapters.applications.similarity.measure_data import family_of
-from rerank_adapters.applications.similarity.regressions import select, select_as_paper, shrunk_weights
-from rerank_adapters.applications.similarity.scores import pearson
-from rerank_adapters.applications.similarity.train import PENALTIES, SimilaritySettings, Training
+from rerank_adapters.applications.similarity.selection import select
+from rerank_adapters.applications.similarity.shrinkage import PENALTY, shrunk_weights
 from rerank_plugins.core.arrays import FloatArray
 
 Learner = Callable[[Training], FloatArray]  # returns the weights of all measures
@@ -77,20 +78,10 @@ def not_negative(square: FloatArray, right: FloatArray) -> FloatArray:
     return weights
 
 
-def selected(training: Training, *, penalty: float = 100.0, most: int = 30) -> FloatArray:
-    """Forward selection by the correlation within sources."""
-    t = training
-    regression = select(
-        t.values, t.scores, t.source, t.names, penalty=penalty, most=most, rng=np.random.default_rng(1)
-    )  # fmt: skip
-    weights = dict(zip(regression.columns, regression.weights, strict=True))
-    return np.array([weights.get(name, 0.0) for name in t.names])
-
-
 def as_paper(training: Training) -> FloatArray:
     """The paper's learner: linear regression over all pairs, on those of its measures that forward selection keeps."""
     part = training.of(SimilaritySettings(learner="paper"))
-    regression = select_as_paper(part.values, part.scores, part.names, rng=np.random.default_rng(1))
+    regression = select(part.values, part.scores, part.names, rng=np.random.default_rng(1))
     weights = dict(zip(regression.columns, regression.weights, strict=True))
     return np.array([weights.get(name, 0.0) for name in training.names])
 
@@ -98,7 +89,7 @@ def as_paper(training: Training) -> FloatArray:
 def shrunk(training: Training) -> FloatArray:
     """The package's own learner: `ridge` with trust by the correlation, where no copy in another order may gain."""
     part = training.of(SimilaritySettings())
-    weights = shrunk_weights(part.values, part.scores, part.source, PENALTIES["shrunk"], part.differences)[0]
+    weights = shrunk_weights(part.values, part.scores, part.source, PENALTY, part.differences)[0]
     by_name = dict(zip(part.names, weights, strict=True))
     return np.array([by_name.get(name, 0.0) for name in training.names])
 
@@ -158,10 +149,6 @@ def across(training: Training, *, pairs: float, most: int = 15, tolerance: float
 SHRUNK = "**trusted by r, λ = 30, no copy in another order gains** (`shrunk`)"
 LEARNERS: dict[str, Learner] = {
     "the paper's (`paper`)": as_paper,
-    "forward selection within sources, λ = 100 (`selected`)": selected,
-    "the same, λ = 1": partial(selected, penalty=1.0),
-    "the same, λ = 1000": partial(selected, penalty=1000.0),
-    "the same, 3 measures at most": partial(selected, most=3),
     "forward selection across sources, λ = 0.1 a pair": partial(across, pairs=0.1),
     "the same, λ = 3 a pair": partial(across, pairs=3.0),
     "the best measure": partial(mean_of_best, size=1),
@@ -184,7 +171,6 @@ LEARNERS: dict[str, Learner] = {
     "trusted by the least r², λ = 100": partial(ridge, penalty=100.0, power=2.0, over=np.min),
     "trusted by r², λ = 100, weights ≥ 0": partial(ridge, penalty=100.0, power=2.0, negative=False),
 }
-NO_SHAPE = ("forward selection within sources, λ = 100 (`selected`)", SHRUNK)
 
 
 def left_out(learner: Learner, training: Training, own: bool) -> float:
@@ -213,9 +199,7 @@ def main(**options: Any) -> None:
     print("| learner |" + " left out | mean 13 | mean of all |" * 2 + "\n| --- |" + " ---: |" * 6)
     for label, learner in LEARNERS.items():
         row(label, learner, sets, tables)
-    for label in NO_SHAPE:
-        less = [training.without(["shape"]) for training in tables]
-        row(f"{label}, less `shape`", LEARNERS[label], sets, less)
+    row(f"{SHRUNK}, less `shape`", shrunk, sets, [training.without(["shape"]) for training in tables])
     print(f"\n{time.process_time() - started:.0f} s of CPU time")
 
 

@@ -15,12 +15,12 @@ import click
 import numpy as np
 
 from docs.results.scripts.experiment import FILE, FOLDER, file_of, say
-from rerank_adapters.applications.similarity.measure import measure
+from rerank_adapters.applications.similarity.correlation import pearson
+from rerank_adapters.applications.similarity.learning import Training
 from rerank_adapters.applications.similarity.measure_data import measures_of
 from rerank_adapters.applications.similarity.monotone import differences_of
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
-from rerank_adapters.applications.similarity.scores import pearson
-from rerank_adapters.applications.similarity.train import Training
+from rerank_adapters.applications.similarity.scorers import tokens_of
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import FormatError
@@ -68,7 +68,6 @@ def with_measures(command: Callable[..., Any]) -> Callable[..., Any]:
             help="A model made by `rerank train svs`; `en` is the embedded one.",
         ),
         click.option("--wordnet", type=FOLDER, help="WordNet's folder `dict`."),
-        click.option("--entities", default="capitals", show_default=True, help="The recogniser of names."),
     )
     for option in reversed(options):
         command = option(command)
@@ -95,12 +94,12 @@ def read_sets(data: Path, **options: Any) -> Sets:
     sentences = [line.split() for line in text.apply(lines)]
     training = Training(
         measures.names,
-        np.concatenate([measure(pairs, measures, text) for pairs, _ in parts]),
+        np.concatenate([measures.columns(tokens_of(pairs.pairs, text)) for pairs, _ in parts]),
         np.concatenate([_scores(pairs) for pairs, _ in parts]),
         np.concatenate([np.full(len(pairs.pairs), sources.index(source)) for pairs, source in parts]),
         differences_of(sentences, measures, np.random.default_rng(1)),
     )
-    values = {name: measure(pairs, measures, text) for name, pairs in tests.items()}
+    values = {name: measures.columns(tokens_of(pairs.pairs, text)) for name, pairs in tests.items()}
     return Sets(training, sources, values, {name: _scores(pairs) for name, pairs in tests.items()}, dropped)
 
 

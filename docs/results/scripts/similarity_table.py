@@ -1,4 +1,4 @@
-"""Print textual similarity on the STS sets: systems, families of measures, selected measures (docs/results/similarity.md).
+"""Print textual similarity on the STS sets: measures, systems, and the measures of these (docs/results/similarity.md).
 
 `left out` is the mean over the sources of the correlation on the source of what is learnt from the others.
 
@@ -17,11 +17,9 @@ import numpy as np
 
 from docs.results.scripts.experiment import experiment
 from docs.results.scripts.similarity_sets import HEADER, TESTS, Sets, read_sets, with_measures
+from rerank_adapters.applications.similarity.learning import SimilaritySettings, fit, left_out
 from rerank_adapters.applications.similarity.measure_data import family_of
-from rerank_adapters.applications.similarity.regressions import regress
-from rerank_adapters.applications.similarity.train import PENALTIES, SimilaritySettings, Training, fit, left_out
 
-LIKE_TAKELAB = ("takelab", "overlap", "shape")  # the families that correspond to TakeLab's measures
 RUNS = {
     "shrunk, one for all": SimilaritySettings(),
     "shrunk, mixed": SimilaritySettings("mixed"),
@@ -29,17 +27,12 @@ RUNS = {
     "paper, r2, best source": SimilaritySettings("best", "paper"),
     "paper, r3, mixed, less `takelab`": SimilaritySettings("mixed", "paper", ("takelab",)),
     "paper, r4, one for all": SimilaritySettings("one", "paper"),
-    "selected, mixed": SimilaritySettings("mixed", "selected"),
-    "selected, best source": SimilaritySettings("best", "selected"),
-    "selected, mixed, less `takelab`": SimilaritySettings("mixed", "selected", LIKE_TAKELAB),
-    "selected, one for all": SimilaritySettings("one", "selected"),
 }
 SHOWN = (
     "shrunk, one for all",
     "paper, r4, one for all",
     "paper, r1, mixed",
     "paper, r3, mixed, less `takelab`",
-    "selected, one for all",
 )
 ALONE = (
     "tfidf.stems",
@@ -62,7 +55,6 @@ ALONE = (
     "svs.top",
     "svs.phrase",
 )
-OWN = ("vectors", "entities", "svs")  # the paper's additions to the measures of others
 PAPER = {
     "r1 of the paper": "0.658 | 0.778 | 0.374 | 0.667 | | |",
     "r2 of the paper": "0.683 | 0.661 | 0.396 | 0.639 | | |",
@@ -103,11 +95,6 @@ def tables(title: str, sets: Sets, sources: Sequence[str]) -> None:
     runs |= {
         f"shrunk, less `{f}`": SimilaritySettings(without=(f,)) for f in dict.fromkeys(map(family_of, training.names))
     }
-    runs |= (
-        {"selected, less `wordnet`": SimilaritySettings("one", "selected", ("wordnet",))}
-        if has(training, "wordnet")
-        else {}
-    )
     chosen = {}
     for label, settings in runs.items():
         part = training.of(settings)
@@ -116,29 +103,9 @@ def tables(title: str, sets: Sets, sources: Sequence[str]) -> None:
         apart = left_out(part, sources, settings) if settings.mode == "one" else {}
         mean = f"{np.mean(list(apart.values())):.3f}" if apart else ""
         print(f"| {label} | {mean} | {sets.row({t: model.scores(sets.values[t][:, at]) for t in TESTS})} |", flush=True)
-    one_by_one(f"{title}: measures one by one", sets, training)
     for label in SHOWN:
         for source, regression in chosen[label].regressions.items():
             print(f"\n{label}, {source}: {', '.join(regression.columns)}")
-
-
-def has(training: Training, family: str) -> bool:
-    """Whether there is a measure of this family."""
-    return family in map(family_of, training.names)
-
-
-def one_by_one(title: str, sets: Sets, training: Training) -> None:
-    """Print Table 4 of the paper: each of its own measures, added to those that are selected without them."""
-    own = [family for family in OWN if has(training, family)]
-    base = fit(training.without(own), ["all"], SimilaritySettings(learner="selected")).regressions["all"].columns
-    head(title, HEADER)
-    for extra in (None, *(name for name in training.names if family_of(name) in own)):
-        at = [training.names.index(name) for name in (*base, *([extra] if extra else []))]
-        columns = [training.names[i] for i in at]
-        penalty = PENALTIES["selected"]
-        regression = regress(training.values[:, at], training.scores, training.source, columns, penalty)
-        cells = sets.row({name: regression.scores(sets.values[name], training.names) for name in TESTS})
-        print(f"| {f'`{extra}`' if extra else f'{len(base)} selected measures without'} | {cells} |")
 
 
 if __name__ == "__main__":

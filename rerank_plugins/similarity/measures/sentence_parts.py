@@ -72,8 +72,8 @@ class Lexicon:
         """-ln p(w), clipped to 0 or more."""
         return max(0.0, -self._ln(word))
 
-    def text(self, tokens: Sequence[str], names: tuple[str, ...] | None = None) -> Text:
-        """Build the Text of a possibly empty sentence; entities are recognised by capitals if `names` is None."""
+    def text(self, tokens: Sequence[str]) -> Text:
+        """Build the Text of a possibly empty sentence."""
         tokens = tuple(map(normal_form, tokens))
         words = tuple(token.lower() for token in tokens if WORD.search(token))
         return Text(
@@ -82,5 +82,5 @@ class Lexicon:
             tuple(word for word in words if self.information(word) > FREQUENT),
             " ".join(tokens).lower(),
             frozenset(number for token in tokens for number in NUMBER.findall(token)),
-            named_entities(tokens) if names is None else names,
+            named_entities(tokens),
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,14 +72,6 @@ UNBOUNDED = frozenset(
 )  # measures without a fixed maximum for equal sentences
 
 
-class Recogniser(Protocol):
-    """A named-entity recogniser; its `str` describes it in reports."""
-
-    def entities(self, sentences: Sequence[Tokens]) -> list[tuple[str, ...]]:
-        """The entities of each sentence in lower case, each listed once."""
-        ...
-
-
 class Family(NamedTuple):
     """Measures that are computed together; `columns` returns their (pairs, names) values for all pairs."""
 
@@ -93,14 +85,12 @@ class Measures:
     """The available measures: those of strings and words always, the others where their data are loaded.
 
     `vectors`, `wordnet`, `esa` and `svs` provide the families of the same names, and `meanings` one more measure of
-    `svs`; `recogniser` finds the named entities
-    of the family `entities`, which are recognised by their capital letters if it is None. The values of the families
-    `tfidf`, `vectors`, `wordnet` and `esa`, and that of `svs.meaning`, depend on all the pairs of one call.
+    `svs`. The values of the families `tfidf`, `vectors`, `wordnet` and `esa`, and that of `svs.meaning`, depend on all
+    the pairs of one call.
     """
 
     vectors: RandomIndexModel | None = None
     lexicon: Lexicon = field(default_factory=Lexicon)
-    recogniser: Recogniser | None = None
     wordnet: WordNet | None = None
     esa: EsaModel | None = None
     svs: SvsParser | None = None
@@ -132,7 +122,7 @@ class Measures:
     def data(self) -> dict[str, str]:
         """Descriptions, by family, of the data that the file of a trained system does not contain."""
         structured = by_data.described(self.svs, self.meanings)
-        sources = {"entities": self.recogniser, "wordnet": self.wordnet, "esa": self.esa, "svs": structured}
+        sources = {"wordnet": self.wordnet, "esa": self.esa, "svs": structured}
         return {family: str(source) for family, source in sources.items() if source is not None}
 
     @property
@@ -163,9 +153,8 @@ class Measures:
         return values
 
     def _texts(self, pairs: Sequence[tuple[Tokens, Tokens]]) -> list[tuple[Text, Text]]:
-        distinct = list(dict.fromkeys(tuple(side) for pair in pairs for side in pair))
-        entities_of = self.recogniser.entities(distinct) if self.recogniser else [None] * len(distinct)
-        text = {tokens: self.lexicon.text(tokens, names) for tokens, names in zip(distinct, entities_of, strict=True)}
+        distinct = dict.fromkeys(tuple(side) for pair in pairs for side in pair)
+        text = {tokens: self.lexicon.text(tokens) for tokens in distinct}
         return [(text[tuple(a)], text[tuple(b)]) for a, b in pairs]
 
 

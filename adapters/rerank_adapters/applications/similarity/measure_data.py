@@ -8,27 +8,25 @@ from typing import TYPE_CHECKING
 from rerank_adapters.applications.similarity.model import SimilarityModel
 from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import suggestion
-from rerank_plugins.dependency.stanza_parser import StanzaEntities
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
 from rerank_plugins.similarity.random_indexing import read_model as read_vectors
 from rerank_plugins.svs.model import EMBEDDED, read_model
 
 if TYPE_CHECKING:
-    from rerank_plugins.similarity.measures.table import Measures, Recogniser
+    from rerank_plugins.similarity.measures.table import Measures
 
 OF_DATA = ("vectors", "wordnet", "esa", "svs")  # families of measures that exist only if the user names their data
 FAMILIES = frozenset(("overlap", "ngrams", "strings", "entities", "shape", "tfidf", *OF_DATA))
 
 
 def measures_of(
-    vectors: Path | None = None, wordnet: Path | None = None, esa: Path | None = None, svs: Path | None = None,
-    entities: str = "capitals",
-) -> Measures:  # fmt: skip
+    vectors: Path | None = None, wordnet: Path | None = None, esa: Path | None = None, svs: Path | None = None
+) -> Measures:
     """The measures with these data. WordNet's folder may also be named by WNSEARCHDIR or WNHOME.
 
     The value `en` of `svs` stands for the embedded English models. A model of concepts has `svs.meaning` alone.
 
-    Raises ModelError and FormatError for files that cannot be read, ConfigError for an unknown recogniser.
+    Raises ModelError and FormatError for files that cannot be read.
     """
     from rerank_plugins.kit.files.model_file import model_kind
     from rerank_plugins.similarity.esa_model import read_model as read_esa
@@ -47,25 +45,11 @@ def measures_of(
     return Measures(
         read_vectors(vectors) if vectors else None,
         lexicon,
-        recogniser_of(entities),
         WordNet(folder, lexicon.unigrams.frequencies()) if folder else None,
         read_esa(esa) if esa else None,
         SvsParser(read_model(path), THRESHOLD) if path and not concepts_alone else None,
         SentenceMeanings(parser_of_concepts(concepts), read_concepts(concepts)) if path else None,
     )
-
-
-def recogniser_of(text: str) -> Recogniser | None:
-    """None for `capitals`; Stanza's for `stanza` or `stanza,option=value,…`. Raises ConfigError for anything else."""
-    from rerank_adapters.config import plugin_table
-
-    table = plugin_table(text)
-    kind = table.pop("use")
-    if kind == "capitals" and not table:
-        return None
-    if kind != "stanza":
-        raise ConfigError(f"--entities is {text!r}; wanted capitals, or stanza[,folder=DIR][,model=FILE]…")
-    return StanzaEntities.of(table)
 
 
 def family_of(name: str) -> str:

@@ -6,17 +6,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from rerank_adapters.applications.similarity.measure import SimilarityMeasure, columns_of, tokens_of
-from rerank_adapters.applications.similarity.named import measure_of
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
+from rerank_adapters.applications.similarity.scorers import measure_of, scores_of
 from rerank_adapters.chain.loading import labelled
 from rerank_adapters.given_texts import Text, checked_pairs, pipeline_of, shown
 from rerank_adapters.rows import Rows
-from rerank_adapters.text import TextPipeline
-from rerank_plugins import Metric
-from rerank_plugins.core.arrays import FloatArray
 
 
 def similarity(
@@ -27,7 +21,6 @@ def similarity(
     esa: str | Path | None = None,
     svs: str | Path | None = None,
     wordnet: str | Path | None = None,
-    entities: str = "capitals",
     text: str | Sequence[str] = "penn-tokenize",
 ) -> Rows:
     """How alike in meaning two sentences are, a column for each measure or system.
@@ -39,8 +32,8 @@ def similarity(
     `measures`  one or many: names of measures with options ("tfidf.stems", "svs.meaning,svs=en"), metrics ("chrf"),
                 which score the first sentence with the second as its reference, tables with `use`, files of `rerank
                 similarity train`, objects that `load` has made of any of these, or a dict of these by name
-    `vectors`, `esa`, `svs`, `wordnet`, `entities`  the data of measures that do not name their own, as the options of
-                `rerank similarity apply`
+    `vectors`, `esa`, `svs`, `wordnet`  the data of measures that do not name their own, as the options of `rerank
+                similarity apply`
     `text`      the text steps of texts before measures; systems and objects have their own. Words are taken as they are
 
     Raises TypeError for a value that is no pair; ConfigError for an unknown measure and for data that a system was
@@ -53,27 +46,9 @@ def similarity(
     """
     given = list(read_sentence_pairs(pairs).pairs) if isinstance(pairs, Path) else checked_pairs(pairs)
     steps = pipeline_of(text)
-    specs = labelled(measures, "measure")
-    usual = {"vectors": vectors, "wordnet": wordnet, "esa": esa, "svs": svs, "entities": entities, "text": text}
-    scorers = {name: measure_of(spec, usual) for name, spec in specs.items()}
-    columns = columns_of({name: one for name, one in scorers.items() if isinstance(one, SimilarityMeasure)}, given)
-    for name, scorer in scorers.items():
-        if isinstance(scorer, Metric):
-            columns[name] = metric_scores(scorer, given, steps)
-        elif name not in columns:
-            columns[name] = scorer.scores(given)
-    rows = zip(
-        *([shown(pair[side]) for pair in given] for side in (0, 1)),
-        *(columns[name].tolist() for name in specs),
-        strict=True,
-    )
-    return Rows(["first", "second", *specs], rows)
-
-
-def metric_scores(metric: Metric, pairs: Sequence[tuple[Text, Text]], text: TextPipeline) -> FloatArray:
-    """(pairs) the sentence score of each first sentence with the second as its reference, after the text steps."""
-    if not pairs:
-        return np.zeros(0)
-    words = tokens_of(pairs, text)
-    sides = [[[" ".join(pair[side])] for pair in words] for side in (0, 1)]
-    return metric.sentence_scores(metric.statistics(*sides))
+    usual = {"vectors": vectors, "wordnet": wordnet, "esa": esa, "svs": svs, "text": text}
+    scorers = {label: measure_of(spec, usual) for label, spec in labelled(measures, "measure").items()}
+    scores = scores_of(scorers, given, steps)
+    sentences = ([shown(pair[side]) for pair in given] for side in (0, 1))
+    columns = (scores[label].tolist() for label in scorers)
+    return Rows(["first", "second", *scorers], zip(*sentences, *columns, strict=True))
