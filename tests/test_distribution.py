@@ -10,6 +10,7 @@ import zipfile
 
 import pytest
 
+from rerank_adapters.applications.new_plugin import FILES
 from rerank_adapters.commands.demo import CONFIG, NAMES
 from tests.conftest import ROOT
 
@@ -53,7 +54,7 @@ def test_the_wheel_holds_the_packages_and_nothing_else(distributions):
         names = set(archive.namelist())
         metadata = next(name for name in names if name.endswith("METADATA"))
         text = archive.read(metadata).decode()
-    example = {f"rerank_adapters/example/{name}" for name in (CONFIG, *NAMES)}
+    example = {f"rerank_adapters/example/{name}" for name in (CONFIG, *NAMES, *(f"plugin/{file}" for file in FILES))}
     assert {name for name in names if ".dist-info/" not in name} == sources() | example
     assert all(any(name.endswith(f"licenses/{file}") for name in names) for file in ("LICENSE", "NOTICE"))
     versions = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]

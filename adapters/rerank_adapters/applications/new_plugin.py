@@ -1,31 +1,28 @@
-"""`rerank tools new-plugin`: a package for a feature of one's own.
-
-The files come from `plugin_template`, in which `$name`, `$module` and `$Class` are replaced.
-"""
+"""`rerank tools new-plugin`: a package for a feature of one's own, which is the example's plugin under a new name."""
 
 from __future__ import annotations
 
 import keyword
-import os
 import re
-import secrets
-import shutil
 import sys
 from collections.abc import Collection
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
-from string import Template
+from typing import TYPE_CHECKING
 
 import click
 
 from rerank_adapters.commands.summary_line import SummaryLine
-from rerank_plugins import ConfigError
+from rerank_plugins import ConfigError, open_atomic
 from rerank_plugins.core.registry import Registry
 
-SUFFIX = ".template"  # so that no tool takes a template for a file of the project
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+EXAMPLE = "type-token-ratio"  # the name of the plugin that is copied
+FILES = ("README.md", "pyproject.toml", "type_token_ratio.py")
 
 
 def check_name(name: str, taken: Collection[str]) -> None:
@@ -33,75 +30,63 @@ def check_name(name: str, taken: Collection[str]) -> None:
     if not NAME.fullmatch(name):
         raise ConfigError(f"the name {name!r} will not do: wanted lower-case words joined by hyphens, as my-feature")
     if name in taken:
-        raise ConfigError(f"the name {name!r} is taken: there is a feature or a command of `rerank train` called so")
-    module = module_of(name)
+        raise ConfigError(f"the name {name!r} is taken: there is a feature called so")
+    module = name.replace("-", "_")
     if keyword.iskeyword(module) or module in sys.stdlib_module_names or find_spec(module) is not None:
         raise ConfigError(f"the name {name!r} is taken: Python has a module {module!r} already")
 
 
-def module_of(name: str) -> str:
-    """The name of the module: `my-feature` has `my_feature`."""
-    return name.replace("-", "_")
-
-
 def write_package(name: str, folder: Path) -> list[Path]:
-    """Write the package to `folder`, which appears when it is complete; return its files, relative to it.
+    """Write the package to `folder`; return its files, relative to it.
 
     Raises ConfigError where there is something at `folder` already or it cannot be written.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(f"{folder}: is there already, and not empty; nothing was written")
-    words = {"name": name, "module": module_of(name), "Class": "".join(map(str.capitalize, name.split("-")))}
-    texts = dict(_filled(files(__package__) / "plugin_template", Path(), words))
-    temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
+    example = _example()
+    written = []
     try:
-        for path, text in texts.items():
-            (temporary / path).parent.mkdir(parents=True, exist_ok=True)
-            (temporary / path).write_text(text, encoding="utf-8")
-        os.replace(temporary, folder)  # an empty folder gives way
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in FILES:
+            path = Path(_renamed(file, name))
+            with open_atomic(folder / path) as out:
+                out.write(_renamed((example / file).read_text(encoding="utf-8"), name))
+            written.append(path)
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written ({error.strerror})") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-    return sorted(texts)
+    return written
 
 
-def _filled(folder: Traversable, path: Path, words: dict[str, str]) -> list[tuple[Path, str]]:
-    """The files under a folder of the template, by their paths in the package."""
-    filled = []
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            filled += _filled(entry, path / entry.name.replace("module", words["module"]), words)
-        elif entry.name.endswith(SUFFIX):
-            name = entry.name.removesuffix(SUFFIX).replace("module", words["module"])
-            filled.append((path / name, Template(entry.read_text(encoding="utf-8")).substitute(words)))
-    return filled
+def _renamed(text: str, name: str) -> str:
+    """The text of the example with another name, as a name of a plugin, of a module and of a class."""
+    for spelling in (str, lambda words: words.replace("-", "_"), lambda words: words.title().replace("-", "")):
+        text = text.replace(spelling(EXAMPLE), spelling(name))
+    return text
+
+
+def _example() -> Traversable:
+    """The folder of the example's plugin: in the installed package, or in the checkout that is installed."""
+    installed = files("rerank_adapters") / "example" / "plugin"
+    return installed if installed.is_dir() else Path(__file__).parents[3] / "example_nbest" / "plugin"
 
 
 @click.command("new-plugin")
 @click.argument("name")
 @click.option("-o", "--output", type=Path, metavar="FOLDER", help="Write the package here.", show_default="./NAME")
-@click.pass_context
-def command(context: click.Context, name: str, output: Path | None) -> None:
+@click.pass_obj
+def command(registry: Registry, name: str, output: Path | None) -> None:
     """Write a package for a feature of your own.
 
-    The package installs and works as it is: a feature, its model file, the command that trains it, and tests with the
-    contract checks. Replace what it computes. NAME is the name of the feature.
+    The package installs and works as it is: a feature with an option. Replace what it computes. NAME is the name of the
+    feature.
 
     \b
     rerank tools new-plugin word-rarity
-    cd word-rarity && pip install -e '.[test]'
-    python -m pytest
+    pip install ./word-rarity
     rerank plugins word-rarity
     """  # noqa: D301
-    from rerank_adapters.commands.lazy_group import GroupWithHeadings
-
     summary_line = SummaryLine()
-    registry: Registry = context.obj
-    root = context.find_root().command
-    train = root.get_command(context, "train") if isinstance(root, GroupWithHeadings) else None
-    trained = train.list_commands(context) if isinstance(train, click.Group) else []
-    check_name(name, {*registry.known("feature"), *trained})
+    check_name(name, registry.known("feature"))
     folder = output or Path(name)
     for path in write_package(name, folder):
         click.echo(str(folder / path))
