@@ -534,7 +534,7 @@ def models() -> Iterable[Target]:
     yield model("dependency with classes", class_model, dependency_file.read_model)
     yield model("what a model was trained on", dependency_model, read_trained_on)
     yield model("n-grams", lambda path: ngrams().save(path), NgramModel.load)
-    yield Target("compact n-grams", "model", lambda path: ngrams().save_compact(path, 6), NgramModel.load)
+    yield Target("compact n-grams", "model", lambda path: ngrams().save(path, compact=True), NgramModel.load)
     yield Target("substitutes", "model", lambda path: ngrams().save(path), FastSubs.load)
     yield model("substitute queues", write_queues, queues_file.read)
     yield model("treelets", treelet_model, treelet_file.read_model)

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 from rerank_plugins.core.guests.calls import GuestsAreChecked
 from rerank_plugins.core.interfaces import LanguageModel
@@ -21,17 +21,6 @@ PARSED = ("dependencies", "constituents")  # readings of trees, for which text i
 Use = Literal["text", "held-out", "language", "memory", "cluster", "seed", "jobs"]
 
 
-class Cluster(NamedTuple):
-    """A cluster that does the work: `each(task, items, name)` gives the results of a task for all items, in order.
-
-    There should be at least `parts` parts of the work; a task may use `memory` bytes.
-    """
-
-    each: Callable[..., list[Any]]
-    parts: int
-    memory: int
-
-
 class TrainingData(ABC):
     """The data of a training, opened, and the common options that the trainer uses; the others have their defaults.
 
@@ -40,7 +29,6 @@ class TrainingData(ABC):
     `held_out`   the files of `--held-out`
     `language`   the code of `--language`, or ""
     `workspace`  a kit.workspace.Workspace, for large arrays
-    `cluster`    the cluster in use, or None
     """
 
     paths: Sequence[str]
@@ -50,7 +38,6 @@ class TrainingData(ABC):
     seed: int = 1
     jobs: int = 1
     workspace: Any = None
-    cluster: Cluster | None = None
 
     @property
     @abstractmethod
@@ -71,10 +58,6 @@ class TrainingData(ABC):
         `dependencies`  DependencyTrees of treebanks and of parsed text; `constituents`: Trees likewise
         `files`         the paths
         """
-
-    @abstractmethod
-    def pieces(self) -> tuple[Sequence[Any], Callable[[Any], Any]]:
-        """Pieces of text for tasks of a cluster, and what opens one there: a context manager of (name, lines)."""
 
     @abstractmethod
     def trained_on(self) -> TrainedOn:

@@ -86,7 +86,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     @property
     def order(self) -> int:
         """Length of the longest n-grams."""
-        return self._binary.order if self._binary else self.ngrams.stored.order
+        return self._binary.order if self._binary else self.ngrams.tables.order
 
     def __contains__(self, word: str) -> bool:
         return word in self._binary if self._binary else word in self.ngrams.vocabulary
@@ -109,7 +109,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         from rerank_plugins.kit.backoff.scoring import score_text
 
         tokens = self.ngrams.vocabulary.encode(sentences)
-        scores = score_text(self.ngrams.stored, tokens)[0]
+        scores = score_text(self.ngrams.tables, tokens)[0]
         divide_unknown(scores, tokens == UNK, self._types)
         return scores
 
@@ -161,7 +161,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
             return self._binary.start()
         from rerank_plugins.kit.backoff.scoring import context_after
 
-        return context_after(self.ngrams.stored, BOS), 1
+        return context_after(self.ngrams.tables, BOS), 1
 
     def advance(self, state: State, word: str) -> tuple[float, State]:
         """Ln p(word | state), and the state after it."""
@@ -202,7 +202,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
         contexts, lengths = np.array(states, np.int64).reshape(-1, 2).T.copy()
         symbols = np.array(numbers, np.int64)
-        ln_p, _, after = score_steps(self.ngrams.stored, contexts, lengths, symbols)
+        ln_p, _, after = score_steps(self.ngrams.tables, contexts, lengths, symbols)
         divide_unknown(ln_p, symbols == UNK, self._types)
         return ln_p, after
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rerank_plugins import LongArray, ModelError, TrainedOn
-from rerank_plugins.core.errors import DAMAGE
-from rerank_plugins.kit.backoff.packed_tables import PackedTables
-from rerank_plugins.kit.backoff.tables import BackoffTables, table_arrays, tables_from
+from rerank_plugins.kit.backoff.order_estimation import first_children, link_events
+from rerank_plugins.kit.backoff.tables import BackoffTables, rounded, table_arrays, tables_from
 from rerank_plugins.kit.files.array_values import ContentsError, check_values, refusing_damage
 from rerank_plugins.kit.files.model_file import (
     Arrays,
@@ -25,22 +23,20 @@ from rerank_plugins.kit.files.model_file import (
 )
 from rerank_plugins.kit.vocabulary.word_ids import Vocabulary, check_special
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary, open_arpa
-from rerank_plugins.ngram.compact_file import MOST_WORDS, compact_arrays, is_compact, tables_of_compact
 
-KIND, FORMER_COMPACT = "ngram", "compact-ngram"  # the latter of earlier compact files, as the embedded English one
+KIND = "ngram"
 
 
 @dataclass(frozen=True)
 class NgramModel:
     """An n-gram model: vocabulary, tables, and the settings and statistics of its training.
 
-    `stored` are the tables as they are in the file: packed, unless the model is an imported one or of an earlier
-    version. `counts` (V) has how often each word occurs in the training text, and at `<s>` and `</s>` the number of
-    sentences; None for an ARPA file and a model of an earlier version.
+    `counts` (V) has how often each word occurs in the training text, and at `<s>` and `</s>` the number of sentences;
+    None for an ARPA file and a model of an earlier version.
     """
 
     vocabulary: Vocabulary
-    stored: BackoffTables | PackedTables
+    tables: BackoffTables
     settings: dict[str, Any]
     counts: LongArray | None = None
 
@@ -49,36 +45,22 @@ class NgramModel:
         """How many types `<unk>` stands for (kit/vocabulary/unknown_types.py); 1 if the file does not record it."""
         return int(self.settings.get("unknown_types", 1))
 
-    @cached_property
-    def tables(self) -> BackoffTables:
-        """The tables as records; packed ones are unpacked on first use, into twice the memory."""
-        if isinstance(self.stored, BackoffTables):
-            return self.stored
-        from rerank_plugins.kit.backoff.stores import unpack
+    def save(self, path: Path, trained_on: TrainedOn | None = None, *, compact: bool = False) -> int:
+        """Write the model file, and return its size in bytes. Raises OSError.
 
-        return unpack(self.stored)
-
-    def save(self, path: Path, trained_on: TrainedOn | None = None) -> int:
-        """Write the model file, and return its size in bytes. Raises OSError."""
-        words, hashes = word_array(self.vocabulary.words), self.vocabulary.table
-        arrays = {**table_arrays(self.stored), "words": words, "hashes": hashes, **self.count_array}
-        return write_model(path, KIND, {**self.settings, "unseen": self.stored.unseen}, arrays, trained_on)
-
-    def save_compact(self, path: Path, bits: int, trained_on: TrainedOn | None = None) -> int:
-        """Write a compressed file with values of so many bits, at most 8; return its size in bytes.
-
-        Raises ModelError for a vocabulary of more than 65,536 words, and OSError.
+        A compact file is compressed, has rounded values, and lacks what is found again when it is read: the contexts
+        that follow events, and the hash table of the words.
         """
-        if len(self.vocabulary) > MOST_WORDS:
-            wanted = f"wanted at most {MOST_WORDS:,} in a compact model"
-            raise ModelError(f"{path}: {len(self.vocabulary):,} words, {wanted}")
-        arrays = {"words": word_array(self.vocabulary.words), **self.count_array, **compact_arrays(self.tables, bits)}
-        return write_model(path, KIND, self.settings, arrays, trained_on, compressed=True)
-
-    @property
-    def count_array(self) -> Arrays:
-        """The counts of words for a model file, where the model has them."""
-        return {} if self.counts is None else {"counts": self.counts.astype(np.uint32)}
+        tables, arrays = self.tables, Arrays(words=word_array(self.vocabulary.words))
+        if compact:
+            tables = rounded(tables)
+            tables.events["next"] = 0
+        else:
+            arrays["hashes"] = self.vocabulary.table
+        if self.counts is not None:
+            arrays["counts"] = self.counts.astype(np.uint32)
+        settings = {**self.settings, "unseen": tables.unseen}
+        return write_model(path, KIND, settings, {**table_arrays(tables), **arrays}, trained_on, compressed=compact)
 
     @classmethod
     def load(cls, path: Path) -> NgramModel:
@@ -86,36 +68,21 @@ class NgramModel:
 
         Raises ModelError.
         """
-        if is_model_file(path):
-            return cls._mapped(path, KIND)
-        return cls._mapped(path, KIND, FORMER_COMPACT) if model_kind(path) else cls._from_arpa(path)
+        is_own = is_model_file(path) or model_kind(path)
+        return cls._from_file(path) if is_own else cls._from_arpa(path)
 
     @classmethod
-    def _mapped(cls, path: Path, *kinds: str) -> NgramModel:
-        settings, arrays = read_model(path, *kinds)
-        if is_compact(arrays):
-            return cls._of_compact(settings, arrays, path)
+    def _from_file(cls, path: Path) -> NgramModel:
+        settings, arrays = read_model(path, KIND)
         with refusing_damage(f"{path}: damaged model"):
-            layout = PackedTables if "event_bits" in arrays else BackoffTables
-            tables = tables_from(layout, arrays, float(settings.get("unseen", 0.0)), str(path))
-            if missing := [name for name in ("words", "hashes") if name not in arrays]:
-                raise ModelError(f"{path}: damaged model: it has no {', '.join(missing)}")
-            vocabulary = Vocabulary(_words_of(arrays), arrays["hashes"])
+            tables = tables_from(arrays, float(settings.get("unseen", 0.0)), str(path))
+            if "hashes" not in arrays:  # a compact file
+                link_events(tables.contexts, first_children(tables.contexts), tables.events, tables.context_levels)
+            vocabulary = Vocabulary(_words_of(arrays), arrays.get("hashes"))
         size = len(vocabulary)
         if size != tables.sizes[0]:
             raise ModelError(f"{path}: damaged model: {size} words, but {tables.sizes[0]} 1-grams")
         return cls(vocabulary, tables, settings, counts_from(arrays, size, path))
-
-    @classmethod
-    def _of_compact(cls, settings: dict[str, Any], arrays: Arrays, path: Path) -> NgramModel:
-        try:
-            vocabulary = Vocabulary(_words_of(arrays))
-            counts = counts_from(arrays, len(vocabulary), path)
-            return cls(vocabulary, tables_of_compact(arrays, len(vocabulary)), settings, counts)
-        except ContentsError as error:
-            raise ModelError(f"{path}: damaged model: {error}") from None
-        except DAMAGE as error:
-            raise ModelError(f"{path}: damaged model: its arrays do not fit together ({error})") from None
 
     @classmethod
     def _from_arpa(cls, path: Path) -> NgramModel:
@@ -133,7 +100,9 @@ class NgramModel:
 
 
 def _words_of(arrays: Arrays) -> tuple[str, ...]:
-    """The words of a model file. Raises ContentsError unless they begin with the special ones."""
+    """The words of a model file. Raises ContentsError if there are none, or others than the special ones first."""
+    if "words" not in arrays:
+        raise ContentsError("it has no words")
     words = words_from(arrays["words"])
     check_special("words", words)
     return words

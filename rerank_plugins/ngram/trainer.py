@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from rerank_plugins.ngram.model import NgramModel
     from rerank_plugins.ngram.training import Trained as TrainedNgrams
 
-COMPACT_BITS = 6  # of a value in a compact file
-
 
 @dataclass
 class NgramTrainer(Trainer):
@@ -29,7 +27,7 @@ class NgramTrainer(Trainer):
     rerank lm score dev.en -M lm.ngram
     """  # noqa: D301
 
-    uses = ("language", "text", "held-out", "memory", "cluster", "jobs")
+    uses = ("language", "text", "held-out", "memory", "jobs")
 
     order: int = option(5, within="[1, 6]", doc="Length of the longest n-grams.")
     smoothing: Literal["kneser-ney", "stupid-backoff"] = option(
@@ -43,22 +41,7 @@ class NgramTrainer(Trainer):
     prune: str = option(
         "0", metavar="COUNTS", doc="Prune n-grams that occur at most this often, one count for each order: 0,0,1."
     )
-    prune_entropy: float = option(
-        0.0,
-        within="[0, ]",
-        metavar="FRACTION",
-        doc="Prune also n-grams whose removal raises perplexity by less than this fraction: 1e-8.",
-    )
-    quantise: int | None = option(
-        None,
-        within="[2, 16]",
-        metavar="BITS",
-        doc="Store each probability and weight in this many bits (8 change the perplexity by less than 0.1 %). "
-        "Default: exact values.",
-    )
-    compact: bool = option(
-        False, doc=f"Write a small compressed file, with values of {COMPACT_BITS} bits, or of --quantise (at most 8)."
-    )
+    compact: bool = option(False, doc="Write a compressed file, with probabilities rounded by up to 1.8 %.")
     arpa: Path | None = option(
         None,
         writes=True,
@@ -70,30 +53,17 @@ class NgramTrainer(Trainer):
         """An `NgramModel`. Raises ModelError where there are no words, or for a model that ARPA cannot hold."""
         from rerank_plugins import __version__
         from rerank_plugins.kit.backoff.smoothing import parse_prune
-        from rerank_plugins.ngram.distributed_training import train_shards
         from rerank_plugins.ngram.language_model import NgramLanguageModel
         from rerank_plugins.ngram.training import NgramSettings, train
 
         settings = NgramSettings(
-            self.order, self.smoothing, parse_prune(self.prune), self.min_count, self.max_words, self.closed,
-            self.quantise, self.prune_entropy,
-        )  # fmt: skip
-        if data.cluster:
-            pieces, opened = data.pieces()
-            each, parts, memory = data.cluster
-            trained = train_shards(
-                pieces, opened, settings, workspace=data.workspace, each=each, parts=parts, memory=memory,
-                progress=data.progress,
-            )  # fmt: skip
-        else:
-            trained = train(data.examples(), settings, workspace=data.workspace, jobs=data.jobs, progress=data.progress)
+            self.order, self.smoothing, parse_prune(self.prune), self.min_count, self.max_words, self.closed
+        )
+        trained = train(data.examples(), settings, workspace=data.workspace, jobs=data.jobs, progress=data.progress)
         trained.ngrams.settings.update(texts=data.names, version=__version__)
 
         def save(path: Path) -> None:
-            if self.compact:
-                trained.ngrams.save_compact(path, min(self.quantise or COMPACT_BITS, 8), data.trained_on())
-            else:
-                trained.ngrams.save(path, data.trained_on())
+            trained.ngrams.save(path, data.trained_on(), compact=self.compact)
             if self.arpa is not None:
                 data.progress("writing ARPA")
                 write_arpa(trained.ngrams, self.arpa)
@@ -109,7 +79,7 @@ class NgramTrainer(Trainer):
             percentage, types = f"{unknown / settings['words']:.2%}", counted(trained.ngrams.unknown_types, "type")
             why = f"because the vocabulary is cut off; <unk> stands for {types}"
             yield f"{unknown:,} words ({percentage}) are unknown, {why}"
-        sizes = [estimated.ngrams[0], *trained.ngrams.stored.sizes[1:]]
+        sizes = [estimated.ngrams[0], *trained.ngrams.tables.sizes[1:]]
         columns = estimated.ngrams, sizes, estimated.discounts, estimated.enough
         for order, (ngrams, kept, discounts, enough) in enumerate(zip(*columns, strict=True), 1):
             line = f"{order}-grams {kept:,}"

@@ -12,14 +12,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from rerank_plugins import ConfigError, LongArray, ModelError
+from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.kit.backoff.estimation import Estimate, cutoffs, estimate
 from rerank_plugins.kit.backoff.events import TextEvents
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
-from rerank_plugins.kit.backoff.stores import pack, unpack
-from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK, TextCollector, Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.ngram.entropy_pruning import prune
 from rerank_plugins.ngram.model import NgramModel
 
 SMOOTHING: dict[str, type[Smoothing]] = {"kneser-ney": KneserNey, "stupid-backoff": StupidBackoff}
@@ -31,8 +29,7 @@ class NgramSettings:
 
     `prune` is by order the count up to which n-grams are left out; its last value holds for all higher orders. Words
     that occur fewer than `min_count` times, and all but the `most_words` most frequent, are unknown. With `closed`,
-    `<unk>` has no probability, and every word of the text must be known. N-grams whose removal raises the perplexity by
-    less than the fraction `prune_entropy` are left out as well. Values are exact, or quantised to `quantise` bits.
+    `<unk>` has no probability, and every word of the text must be known.
     """
 
     order: int = 5
@@ -41,13 +38,6 @@ class NgramSettings:
     min_count: int = 1
     most_words: int | None = None
     closed: bool = False
-    quantise: int | None = None
-    prune_entropy: float = 0.0
-
-    @property
-    def estimated_bits(self) -> int | None:
-        """The bits of values that are estimated: those that are then pruned by entropy are exact."""
-        return None if self.prune_entropy else self.quantise
 
     @property
     def never(self) -> list[int]:
@@ -77,51 +67,27 @@ def train(
     for texts without words.
     """
     workspace = workspace or Workspace()
-    smoothing, cut = checked(settings)
+    if not 1 <= settings.order <= 6:
+        raise ConfigError(f"order {settings.order}: orders 1 to 6 are supported")
+    cut = cutoffs(settings.prune, settings.order)
     text = TextCollector(workspace)
     for path, lines in texts:
         text.add(lines, path, lambda words: progress("reading", words))
     words = text.tokens
     vocabulary, tokens, counts = text.finish(settings.min_count, settings.most_words)
-    check_text(counts, settings)
-    source = TextEvents(tokens, len(vocabulary), settings.order, workspace)
-    del tokens
-    estimated = estimate(
-        source, smoothing, quantise=settings.estimated_bits, workspace=workspace, prune=cut,
-        never=settings.never, jobs=jobs, progress=lambda stage: progress(stage, words),
-    )  # fmt: skip
-    return finished(vocabulary, counts, estimated, settings)
-
-
-def checked(settings: NgramSettings) -> tuple[Smoothing, list[int]]:
-    """The smoothing and the cut-offs of the orders. Raises ConfigError for settings that do not go together."""
-    if not 1 <= settings.order <= 6:
-        raise ConfigError(f"order {settings.order}: orders 1 to 6 are supported")
-    cut = cutoffs(settings.prune, settings.order)
-    smoothing = SMOOTHING[settings.smoothing]()
-    if settings.prune_entropy and isinstance(smoothing, StupidBackoff):
-        raise ConfigError("stupid backoff cannot be pruned by entropy: its scores are no probabilities")
-    return smoothing, cut
-
-
-def check_text(counts: LongArray, settings: NgramSettings) -> None:
-    """Raise ModelError for a text without words, ConfigError for unknown ones that a closed vocabulary rules out."""
     if counts.sum() == counts[BOS] + counts[EOS]:
         raise ModelError("there are no words to train on: the texts are empty")
     if settings.closed and counts[UNK]:
         raise ConfigError(
             f"{counts[UNK]} words of the text are out of vocabulary, which a closed vocabulary does not allow"
         )
-
-
-def finished(vocabulary: Vocabulary, counts: LongArray, estimated: Estimate, settings: NgramSettings) -> Trained:
-    """The model, pruned by entropy where the settings require it; it records the settings and the size of the text."""
-    tables = estimated.tables
-    if settings.prune_entropy:
-        tables = pack(prune(unpack(tables), settings.prune_entropy), settings.quantise)
-    sentences, unknown = int(counts[EOS]), int(counts[UNK])
-    words = int(counts.sum()) - 2 * sentences  # without `</s>`
-    record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": sentences, "unknown": unknown}
-    record["unknown_types"] = vocabulary.unknown_types
+    source = TextEvents(tokens, len(vocabulary), settings.order, workspace)
+    del tokens
+    estimated = estimate(
+        source, SMOOTHING[settings.smoothing](), workspace=workspace, prune=cut, never=settings.never, jobs=jobs,
+        progress=lambda stage: progress(stage, words),
+    )  # fmt: skip
+    record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": int(counts[EOS])}
+    record |= {"unknown": int(counts[UNK]), "unknown_types": vocabulary.unknown_types}
     record["discounts"] = estimated.discounts
-    return Trained(NgramModel(vocabulary, tables, record, counts), estimated)
+    return Trained(NgramModel(vocabulary, estimated.tables, record, counts), estimated)

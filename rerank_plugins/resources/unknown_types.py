@@ -25,13 +25,13 @@ from rerank_plugins.constituency.treebank_files import treebank
 from rerank_plugins.kit.files.model_file import add_settings, model_kind, read_model, words_from
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, category, clean
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures, types_of_unknown
-from rerank_plugins.ngram.model import FORMER_COMPACT, KIND
+from rerank_plugins.ngram.model import KIND
 from rerank_plugins.resources.en.build_ngram import sentences
 from rerank_plugins.svs import concept_model
 from rerank_plugins.svs.concept_model import head_name
 from rerank_plugins.svs.head_forest import types_of_rare
 
-WORDS = {KIND: "words", FORMER_COMPACT: "words", "grammar": "words", "hhmm": "words", "svs": "words"}
+WORDS = {KIND: "words", "grammar": "words", "hhmm": "words", "svs": "words"}
 
 
 def sentences_of(texts: Sequence[str], longest: int) -> Iterator[list[str]]:
@@ -49,7 +49,7 @@ def unknown_types(path: Path, texts: Iterator[list[str]]) -> Any:
     kind = model_kind(path) or ""
     _, arrays = read_model(path, *WORDS, "treelet")
     vocabulary = frozenset(words_from(arrays[WORDS.get(kind, "vocabulary")]))
-    if kind in (KIND, FORMER_COMPACT):
+    if kind == KIND:
         counts = Counter(word for words in texts for word in words)
         kept = np.array([word in vocabulary for word in counts])
         return types_of_unknown(np.array([*counts.values()]), kept)

@@ -138,7 +138,7 @@ def test_a_command_with_former_options_does_the_same(root):
 
 
 LIMIT = re.compile(r"\b(?:at most (?:this|so) many|at most N|less often than this|fewer \w+ than this|more than N)\b")
-NO_LIMITS = {"--memory", "--prune", "--prune-entropy", "--prune-rules", "--prune-yields", "--bits", "--quantise"}
+NO_LIMITS = {"--memory", "--prune", "--prune-rules", "--prune-yields", "--bits"}
 
 
 def test_limits_are_min_max_or_top():

@@ -4,7 +4,6 @@ import errno
 import math
 import os
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from rerank_plugins.kit.backoff.estimation import cutoffs, estimate
 from rerank_plugins.kit.backoff.events import NONE, EventLayout, TextEvents, TupleEvents, bucket_bounds, sort_buckets
 from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events, score_steps, score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
-from rerank_plugins.kit.backoff.stores import unpack
 from rerank_plugins.kit.backoff.tables import STEPS, rounded
 from rerank_plugins.kit.workspace import Collection, Workspace
 from tests.kit.naive_backoff import NaiveKneserNey, NaiveStupidBackoff, raw_counts
@@ -47,11 +45,7 @@ def as_array(events, order):
 
 def of_text(sentences, order, smoothing=None, prune=(), **others):
     source = TextEvents(tokens_of(sentences), SIZE, order)
-    return unpacked(estimate(source, smoothing, prune=prune[:order], never=[1], **others))
-
-
-def unpacked(estimation):
-    return replace(estimation, tables=unpack(estimation.tables))
+    return estimate(source, smoothing, prune=prune[:order], never=[1], **others)
 
 
 def same(left, right):
@@ -128,9 +122,9 @@ def test_a_large_model_is_the_same_from_disk(tmp_path):
     rng = np.random.default_rng(1)
     tokens = np.minimum(rng.zipf(1.3, 300_000) + 1, 20_000).astype(np.int32)
     tokens[-1] = 2
-    made = unpacked(estimate(TextEvents(tokens, 20_001, 4), never=[1], jobs=2))
+    made = estimate(TextEvents(tokens, 20_001, 4), never=[1], jobs=2)
     workspace = Workspace(1 << 16, tmp_path)
-    spilled = unpacked(estimate(TextEvents(tokens, 20_001, 4), never=[1], jobs=3, workspace=workspace))
+    spilled = estimate(TextEvents(tokens, 20_001, 4), never=[1], jobs=3, workspace=workspace)
     same(made.tables, spilled.tables)
     assert workspace.spilled > 10_000_000
     assert list(tmp_path.iterdir()) == []  # the files have no names, and go with the arrays

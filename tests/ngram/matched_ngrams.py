@@ -9,6 +9,6 @@ def matches(lm, sentences):
     binary = lm if isinstance(lm, KenlmBinary) else lm._binary
     if binary:
         return [[length for _, length, _ in binary._kenlm.full_scores(" ".join(words))] for words in sentences]
-    _, events = score_text(lm.ngrams.stored, lm.ngrams.vocabulary.encode(sentences))
-    lengths = iter(matched_lengths(lm.ngrams.stored, events).tolist())
+    _, events = score_text(lm.ngrams.tables, lm.ngrams.vocabulary.encode(sentences))
+    lengths = iter(matched_lengths(lm.ngrams.tables, events).tolist())
     return [[next(lengths) for _ in range(len(words) + 1)] for words in sentences]

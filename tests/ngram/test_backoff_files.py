@@ -405,7 +405,7 @@ def test_broken_model_files_are_one_clear_line(model, tmp_path):
         "arrays": (whole[:-70], r"cut short: \d+ bytes, wanted \d+"),
         "json": (whole[:header] + b"}" + whole[header + 1 :], "header cannot be read"),
         "kind": (content_of(tmp_path / "other"), "holds a treelet model, wanted a ngram model"),
-        "name": (whole.replace(b'"bases"', b'"basis"'), "has no bases"),
+        "name": (whole.replace(b'"children"', b'"childrun"'), "has no children"),
         "words": (whole.replace(b'"words"', b'"wards"'), "has no words"),
     }
     for name, (content, message) in broken.items():
@@ -415,7 +415,7 @@ def test_broken_model_files_are_one_clear_line(model, tmp_path):
         assert str(tmp_path / name) in str(caught.value)
         assert "\n" not in str(caught.value)
     made = trained()
-    made.stored.event_levels[-1] += 1
+    made.tables.event_levels[-1] += 1
     made.save(tmp_path / "fit")
     with pytest.raises(ModelError, match="do not fit together"):
         NgramModel.load(tmp_path / "fit")

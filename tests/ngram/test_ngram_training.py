@@ -94,7 +94,7 @@ def test_agrees_with_lmplz(tmp_path, shared_data, prune):
     ran = subprocess.run([*command, "--arpa", str(tmp_path / "theirs")], capture_output=True, text=True, check=True)
     made = trained(text, 5, prune=prune)
     found = made.estimated
-    for order, (ngrams, kept) in enumerate(zip(found.ngrams, made.ngrams.stored.sizes, strict=True), 1):
+    for order, (ngrams, kept) in enumerate(zip(found.ngrams, made.ngrams.tables.sizes, strict=True), 1):
         line = re.search(rf"^{order} ([\d/]+) D1=(\S+) D2=(\S+) D3\+=(\S+)", ran.stderr, re.MULTILINE)
         assert line is not None
         counts = [int(count) for count in line[1].split("/")]

@@ -122,7 +122,7 @@ def test_kenlm_agrees_by_default_and_takes_the_option(kenlm, files):
 def test_a_file_without_the_number_is_read_as_before(files, tmp_path):
     ngrams = NgramModel.load(files / "cut.ngram")
     settings = {name: value for name, value in ngrams.settings.items() if name != "unknown_types"}
-    NgramModel(ngrams.vocabulary, ngrams.stored, settings).save(tmp_path / "old.ngram")
+    NgramModel(ngrams.vocabulary, ngrams.tables, settings).save(tmp_path / "old.ngram")
     old, whole = NgramLanguageModel(tmp_path / "old.ngram"), NgramLanguageModel(files / "cut.ngram", 1)
     assert old.totals(SENTENCES).tolist() == whole.totals(SENTENCES).tolist()
 

@@ -16,7 +16,7 @@ import logging
 import pickle
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from contextlib import chdir, contextmanager, nullcontext, suppress
@@ -26,7 +26,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from rerank_adapters.runtime.worker_process import answer, packed, unpacked
-from rerank_adapters.runtime.workers import Workers, collected
+from rerank_adapters.runtime.workers import Workers
 from rerank_plugins import ConfigError, PluginError, RerankError, __version__
 
 logger = logging.getLogger(__name__)
@@ -55,29 +55,11 @@ def using_cluster(scheduler: str) -> Iterator[None]:
         _schedulers.pop()
 
 
-def on_cluster() -> bool:
-    """Whether work is shared out over a cluster, and not over processes of this machine."""
-    return bool(_schedulers)
-
-
 def workers_for(
     work: Callable[[Item], Result], jobs: int, name: str
 ) -> Workers[Item, Result] | ClusterWorkers[Item, Result]:
     """The workers of the cluster in use or, without one, `jobs` processes; messages call `work` by `name`."""
     return ClusterWorkers(work, _schedulers[-1], name) if _schedulers else Workers(work, jobs, name)
-
-
-def present_workers() -> tuple[int, int | None]:
-    """How many workers the cluster in use has, at least 1; and the bytes of memory that each may use (None: any)."""
-    workers = _workers_of(_client(_schedulers[-1]))
-    return max(1, len(workers)), min((w["memory_limit"] for w in workers if w.get("memory_limit")), default=None)
-
-
-def each(task: Callable[[Item], Result], items: Iterable[Item], name: str) -> list[Result]:
-    """The results of the task for all items, in their order, from the cluster in use; messages call it by `name`."""
-    with ClusterWorkers(task, _schedulers[-1], name) as workers:
-        futures = ((item, workers.submit(item)) for item in items)
-        return [result for _, result in collected(futures, workers.most)]
 
 
 class ClusterWorkers(Generic[Item, Result]):

@@ -1,13 +1,13 @@
 """Print what a Dask cluster on this machine gains and costs, beside one machine's own processes (docs/clusters.md).
 
-TEXTS are tokenised, with one sentence per line; together they give the words for the counting of n-grams and the
-sentences for the parser. Each command is timed from its start to its end, in a process of its own; CPU seconds are
-those of the command and of the workers. The cluster is started before, with one process for each worker. The cost of a
-task is that of a task which does nothing. `equal` says whether the file is the same as on one machine, byte by byte.
+TEXTS are tokenised, with one sentence per line; together they give the sentences for the parser. Each command is timed
+from its start to its end, in a process of its own; CPU seconds are those of the command and of the workers. The cluster
+is started before, with one process for each worker. The cost of a task is that of a task which does nothing. `equal`
+says whether the file is the same as on one machine, byte by byte.
 
 \b
-    python -m docs.results.scripts.cluster_speed novels.txt.xz novels-more.txt.xz --words 40000000 --sentences 100000
-    python -m docs.results.scripts.cluster_speed novels.txt.xz --words 0 --sentences 5000 --workers 2
+    python -m docs.results.scripts.cluster_speed novels.txt.xz novels-more.txt.xz --sentences 100000
+    python -m docs.results.scripts.cluster_speed novels.txt.xz --sentences 5000 --workers 2
 """
 
 from __future__ import annotations
@@ -34,24 +34,13 @@ from tests.runtime.dask_cluster import DaskCluster
 
 @experiment("cluster_speed", __doc__)
 @click.argument("texts", type=FILE, nargs=-1, required=True)
-@click.option("--words", default=40_000_000, help="Count the n-grams of this many words; with 0, of none.")
-@click.option("--sentences", default=100_000, help="Parse this many sentences; with 0, none.")
-@click.option("--order", default=5, help="The order of the n-gram model.")
-@click.option("--memory", default="8G", help="The option of `rerank train ngram`.")
+@click.option("--sentences", default=100_000, help="Parse this many sentences.")
 @click.option("--parser", default="english", help="The option of `rerank trees parse`.")
 @click.option("--workers", type=Listed(int), default="1,2", help="Numbers of workers of the cluster.")
-@click.option("--jobs", type=Listed(int), default="1,2", help="Numbers of threads or processes without a cluster.")
+@click.option("--jobs", type=Listed(int), default="1,2", help="Numbers of processes without a cluster.")
 @click.option("--tasks", default=1000, help="Tasks that do nothing.")
 def main(
-    texts: tuple[Path, ...],
-    words: int,
-    sentences: int,
-    order: int,
-    memory: str,
-    parser: str,
-    workers: tuple[int, ...],
-    jobs: tuple[int, ...],
-    tasks: int,
+    texts: tuple[Path, ...], sentences: int, parser: str, workers: tuple[int, ...], jobs: tuple[int, ...], tasks: int
 ) -> None:
     """Run the commands without and with a cluster, and print the tables."""
     import distributed  # noqa: F401 -- its absence is said before anything is measured
@@ -59,60 +48,48 @@ def main(
     quiet = {"RERANK_CACHE": "", "OMP_NUM_THREADS": "1"}
     with ended_by_signals(), TemporaryDirectory() as name, mock.patch.dict(os.environ, quiet):
         folder = Path(name)
-        commands: dict[str, list[str | Path]] = {}
-        if words:
-            size = _taken(texts, folder / "counted", words, sentences=None)
-            say(f"{size:,} words")
-            commands["counting"] = ["train", "ngram", folder / "counted", "--order", str(order), "--memory", memory]
-        if sentences:
-            size = _taken(texts, folder / "parsed", None, sentences)
-            say(f"{size:,} sentences")
-            commands["parsing"] = ["trees", "parse", folder / "parsed", "-p", parser]
-        print("| work | by | wall s | CPU s | equal |\n| --- | --- | ---: | ---: | --- |", flush=True)
-        for work, command in commands.items():
-            for number in jobs:
-                cpu, wall, _ = timed([*RERANK, *command, "-j", str(number), "-o", folder / f"{work}-{number}"])
-                _row(work, f"this machine, -j {number}", wall, cpu, _same(folder, work, str(number), jobs[0]))
+        say(f"{_taken(texts, folder / 'text', sentences):,} sentences")
+        command = ["trees", "parse", folder / "text", "-p", parser]
+        print("| parsing by | wall s | CPU s | equal |\n| --- | ---: | ---: | --- |", flush=True)
+        for number in jobs:
+            cpu, wall, _ = timed([*RERANK, *command, "-j", str(number), "-o", folder / f"parsed-{number}"])
+            _row(f"this machine, -j {number}", wall, cpu, _same(folder, str(number), jobs[0]))
         costs = []
         for number in workers:
             at = folder / f"cluster of {number}"
             at.mkdir()
             with DaskCluster(at, number) as cluster:
                 costs.append((number, _cost_of_tasks(cluster.address, tasks)))
-                for work, command in commands.items():
-                    before, output = cluster.cpu, folder / f"{work}-cluster"
-                    cpu, wall, _ = timed([*RERANK, *command, "-o", output, "--scheduler", cluster.address])
-                    equal = _same(folder, work, "cluster", jobs[0])
-                    _row(work, f"a cluster of {number}", wall, cpu + cluster.cpu - before, equal)
+                before, output = cluster.cpu, folder / "parsed-cluster"
+                cpu, wall, _ = timed([*RERANK, *command, "-o", output, "--scheduler", cluster.address])
+                _row(f"a cluster of {number}", wall, cpu + cluster.cpu - before, _same(folder, "cluster", jobs[0]))
         print("\n| workers | ms a task | CPU ms of the command |\n| ---: | ---: | ---: |")
         for number, (wall, cpu) in costs:
             print(f"| {number} | {wall:.2f} | {cpu:.2f} |")
 
 
-def _row(work: str, by: str, wall: float, cpu: float, equal: str) -> None:
-    print(f"| {work} | {by} | {wall:.1f} | {cpu:.1f} | {equal} |", flush=True)
+def _row(by: str, wall: float, cpu: float, equal: str) -> None:
+    print(f"| {by} | {wall:.1f} | {cpu:.1f} | {equal} |", flush=True)
 
 
-def _same(folder: Path, work: str, which: str, first: int) -> str:
+def _same(folder: Path, which: str, first: int) -> str:
     """Whether a file has the bytes of the first one; it is deleted unless it is that."""
     if which == str(first):
         return ""
-    same = (folder / f"{work}-{which}").read_bytes() == (folder / f"{work}-{first}").read_bytes()
-    (folder / f"{work}-{which}").unlink()
+    same = (folder / f"parsed-{which}").read_bytes() == (folder / f"parsed-{first}").read_bytes()
+    (folder / f"parsed-{which}").unlink()
     return "yes" if same else "no"
 
 
-def _taken(texts: Sequence[Path], path: Path, words: int | None, sentences: int | None) -> int:
-    """Write the first words or sentences of the texts to a plain file, and return their number."""
+def _taken(texts: Sequence[Path], path: Path, sentences: int) -> int:
+    """Write the first sentences of the texts to a plain file, and return their number."""
     taken = 0
     with path.open("w", encoding="utf-8") as plain:
         for text in texts:
             with open_text(text) as lines:
-                for line in islice(lines, None if sentences is None else sentences - taken):
-                    if words is not None and taken >= words:
-                        return taken
+                for line in islice(lines, sentences - taken):
                     plain.write(line if line.endswith("\n") else f"{line}\n")
-                    taken += 1 if words is None else len(line.split())
+                    taken += 1
     return taken
 
 
@@ -128,12 +105,14 @@ def _cost_of_tasks(address: str, tasks: int) -> tuple[float, float]:
 
 def print_cost(address: str, tasks: int) -> None:
     """Print the milliseconds, and the CPU milliseconds of this process, for each of so many tasks."""
-    from rerank_adapters.runtime.cluster import each, using_cluster
+    from rerank_adapters.runtime.cluster import using_cluster, workers_for
+    from rerank_adapters.runtime.workers import collected
 
-    with using_cluster(address):
-        each(_nothing, range(10), "nothing")
-        wall, cpu = time.perf_counter(), time.process_time()
-        each(_nothing, range(tasks), "nothing")
+    with using_cluster(address), workers_for(_nothing, 1, "nothing") as workers:
+        for number in (10, tasks):
+            wall, cpu = time.perf_counter(), time.process_time()
+            for _ in collected(((item, workers.submit(item)) for item in range(number)), workers.most):
+                pass
     print(1000 * (time.perf_counter() - wall) / tasks, 1000 * (time.process_time() - cpu) / tasks)
 
 

@@ -32,7 +32,7 @@ from rerank_plugins.resources.en.build_ngram import SETTINGS, sentences, texts
 def cell(ngrams: NgramModel, text: list[list[str]]) -> str:
     """The perplexity of a text, and the share of unknown words."""
     tokens = ngrams.vocabulary.encode(text)
-    scores, _ = score_text(ngrams.stored, tokens)
+    scores, _ = score_text(ngrams.tables, tokens)
     known = tokens != UNK
     return f"{np.exp(-scores[known].mean()):.1f} | {(1 - known.mean()):.1%}"
 
@@ -46,13 +46,13 @@ def main(paths: tuple[Path, ...], held_out: tuple[Path, ...]) -> None:
     embedded = NgramModel.load(EMBEDDED)
     print(f"The embedded model is read in {time.process_time() - started:.1f} s of CPU time.\n")
     say("training")
-    whole = train(texts(paths), replace(SETTINGS, prune=(), prune_entropy=0.0), jobs=os.cpu_count() or 1).ngrams
+    whole = train(texts(paths), replace(SETTINGS, prune=()), jobs=os.cpu_count() or 1).ngrams
     print("| model | n-grams |" + "".join(f" {path.name} | unknown |" for path in held_out))
     print("| --- | ---: |" + " ---: | ---: |" * len(held_out))
     asked = [[line.split() for line in sentences(path)] for path in held_out]
     for name, ngrams in (("embedded", embedded), ("all n-grams", whole)):
         row = " | ".join(cell(ngrams, text) for text in asked)
-        print(f"| {name} | {sum(ngrams.stored.sizes):,} | {row} |", flush=True)
+        print(f"| {name} | {sum(ngrams.tables.sizes):,} | {row} |", flush=True)
 
 
 if __name__ == "__main__":

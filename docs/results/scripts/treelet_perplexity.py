@@ -106,7 +106,7 @@ def ngram_totals(training: Training, tests: Mapping[str, Sequence[Words]], order
     for name, test in tests.items():
         ends = np.cumsum([len(words) for words in test])[:-1]
         texts = [[vocabulary.words[i] for i in row.tolist()] for row in np.split(vocabulary.encode(test), ends)]
-        scores = score_text(ngrams.stored, ngrams.vocabulary.encode(texts))[0]
+        scores = score_text(ngrams.tables, ngrams.vocabulary.encode(texts))[0]
         starts = np.cumsum([0, *(len(words) + 1 for words in test[:-1])])
         totals[name] = np.add.reduceat(scores, starts)
     return totals

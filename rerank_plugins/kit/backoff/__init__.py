@@ -7,7 +7,4 @@ symbol: a word after the words before it, a word below its ancestors in a tree. 
     source.add(events)                              # (m, 2) ids: c_1, x; -1 (NONE) where there is no ancestor
     tables = estimate(source, KneserNey(), never=[root]).tables    # suffix_trie, order_estimation, estimation.py
     ln_p, matched = score_events(tables, other)     # scoring.py; natural logs
-
-`BackoffTables` (tables.py) are arrays of records, `PackedTables` (packed_tables.py) a model of text in half the
-memory.
 """

@@ -7,8 +7,8 @@ and 3 or more), as in Chen and Goodman (1998), eq. 4.15,
     p(x | h) = (a(h x) - D) / Σ_x a(h x) + γ(h) p(x | h')        γ(h) = Σ_x D / Σ_x a(h x)
 
 A pruned n-gram gives its whole count to γ (as in KenLM's lmplz). Stupid backoff leaves out the second term; its γ is a
-constant. In a text, the context after x in h is the longest known suffix of h x, which one pass over n-grams and
-contexts finds. Contexts of models of tuples are looked up from the empty one on, by where their extensions start.
+constant. In a text, the context after x in h is the longest known suffix of h x; in models of tuples, contexts are
+looked up from the empty one on, by where their extensions start.
 """
 
 from __future__ import annotations
@@ -28,37 +28,6 @@ from rerank_plugins.kit.kernels import filling_kernel, kernel, part
 from rerank_plugins.kit.workspace import Workspace
 
 BINS = 16  # leading bits of its context that determine the bucket of an n-gram
-
-
-@filling_kernel
-def link_ngrams(
-    symbol: IntArray,
-    parent: IntArray,
-    shorter_node: IntArray,
-    shorter_next: IntArray,
-    contexts: NDArray[Any],
-    base: int,
-    node: IntArray,
-    following: IntArray,
-) -> None:
-    """Fill in, for the n-grams of one order, `node` and `following`.
-
-    `node` is the context that the n-gram is itself (-1: none), `following` the longest context that is a suffix of it;
-    `shorter_node` and `shorter_next` are the same for the parents. `contexts` are the records of the contexts of this
-    length, which are numbered from `base` on.
-    """
-    j = 0
-    for i in range(len(symbol)):
-        above = shorter_node[parent[i]]
-        node[i] = -1
-        if above >= 0:
-            while j < len(contexts) and (
-                contexts[j]["parent"] < above or (contexts[j]["parent"] == above and contexts[j]["symbol"] < symbol[i])
-            ):
-                j += 1
-            if j < len(contexts) and contexts[j]["parent"] == above and contexts[j]["symbol"] == symbol[i]:
-                node[i] = base + j
-        following[i] = node[i] if node[i] >= 0 else shorter_next[parent[i]]
 
 
 def first_children(contexts: RecordArray) -> IntArray:
@@ -204,9 +173,8 @@ def estimate_contexts(
 
     `discounts` are D_1 … D_3; `backoff` is a constant γ, or negative to interpolate; `predicted` is the x of each
     parent, which is also that of its n-grams, and `lower` its p. In the whole model, parents start at `base` and events
-    at `first`. `next` of an event holds the number of its n-gram for now. `events` may lie in the memory of `rows`,
-    since an event is written after its row has been read. `probability` and `context_of` receive p and the context of
-    each n-gram, unless they are empty (at the highest order).
+    at `first`. `probability` and `context_of` receive p and the context of each n-gram, unless they are empty (at the
+    highest order).
 
     Its arguments are columns of one order of the model, which are allocated and released one by one.
     """
@@ -251,7 +219,6 @@ def estimate_contexts(
                 new = events[event]
                 new["symbol"] = predicted[parent[ngram]]
                 new["log10"] = np.log10(p) if p > 0 else LOG_ZERO
-                new["next"] = ngram
                 event += 1
         if kept:
             context += 1

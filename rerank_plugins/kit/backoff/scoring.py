@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.events import BOS, EOS, NONE
-from rerank_plugins.kit.backoff.packed_tables import PackedTables, score_packed_steps
 from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.kernels import filling_kernel, part
@@ -155,18 +154,18 @@ def _scored(tables: BackoffTables, events: NDArray[np.integer[Any]]) -> tuple[Fl
     return scores * LN10, matched, known
 
 
-def matched_lengths(tables: BackoffTables | PackedTables, matched: LongArray) -> LongArray:
+def matched_lengths(tables: BackoffTables, matched: LongArray) -> LongArray:
     """(n) the length, from 1 to the order, of the n-gram of each event."""
     return np.searchsorted(tables.event_levels, matched, side="right")
 
 
-def context_after(tables: BackoffTables | PackedTables, symbol: int) -> int:
+def context_after(tables: BackoffTables, symbol: int) -> int:
     """The longest known context after a symbol in the empty context."""
     _, _, after = score_steps(tables, np.zeros(1, np.int64), np.zeros(1, np.int64), np.array([symbol]))
     return int(after[0])
 
 
-def score_text(tables: BackoffTables | PackedTables, tokens: IntArray) -> tuple[FloatArray, LongArray]:
+def score_text(tables: BackoffTables, tokens: IntArray) -> tuple[FloatArray, LongArray]:
     """(n) ids of sentences, each ended by EOS -> (n) ln p of each word in its sentence, (n) the matched event.
 
     `matched_lengths` gives the lengths of the n-grams of these events. For models of text.
@@ -179,18 +178,17 @@ def score_text(tables: BackoffTables | PackedTables, tokens: IntArray) -> tuple[
 
 
 def score_steps(
-    tables: BackoffTables | PackedTables, contexts: LongArray, lengths: LongArray, symbols: IntArray | LongArray
+    tables: BackoffTables, contexts: LongArray, lengths: LongArray, symbols: IntArray | LongArray
 ) -> tuple[FloatArray, LongArray, LongArray]:
     """(n) longest known contexts, numbers of symbols before, next symbols -> (n) ln p, matched events, contexts after.
 
     A context may be PREVIOUS: the one after the symbol before. For models of text.
     """
     log10, matched, after = np.empty(len(symbols)), *np.empty((2, len(symbols)), np.int64)
-    steps = tables.unseen, contexts, lengths, np.asarray(symbols, np.int64), log10, matched, after
-    if isinstance(tables, PackedTables):
-        score_packed_steps(*tables.arrays, *steps)  # type: ignore[call-arg]
-    else:
-        score_record_steps(tables.contexts, tables.events, tables.context_levels, *steps)
+    fill_steps(
+        tables.contexts, tables.events, tables.context_levels, tables.unseen, contexts, lengths,
+        np.asarray(symbols, np.int64), log10, matched, after,
+    )  # fmt: skip
     return log10 * LN10, matched, after
 
 
@@ -205,7 +203,7 @@ def unseen_symbols(levels: LongArray, context: int, length: int) -> int:
 
 
 @filling_kernel
-def score_record_steps(
+def fill_steps(
     contexts: NDArray[Any], events: NDArray[Any], levels: LongArray, unseen: float, starts: LongArray,
     lengths: LongArray, symbols: LongArray, log10: FloatArray, matched: LongArray, after: LongArray,
 ) -> None:  # fmt: skip

@@ -9,7 +9,7 @@ imported values are exported digit for digit; scores that leave this package are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, are_offsets
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.backoff.packed_tables import Levels, PackedTables
 from rerank_plugins.kit.files.array_values import ContentsError, check_range, check_rising, check_values
 from rerank_plugins.kit.files.model_file import Arrays
 from rerank_plugins.kit.files.model_schema import Contents, Stored
@@ -27,11 +26,12 @@ CONTEXT = np.dtype([("backoff", "<f4"), ("parent", "<i4"), ("events", "<i4"), ("
 EVENT = np.dtype([("symbol", "<i4"), ("log10", "<f4"), ("next", "<i4")])
 LOG_ZERO = -99.0  # log10 of 0 in ARPA files
 STEPS = 64  # of log10 by which the values of compact models are rounded: a probability changes by at most 1.8 %
+ARRAYS = ("contexts", "events", "context_levels", "event_levels", "children")  # of tables in a model file
 RecordArray = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class BackoffTables(Levels):
+class BackoffTables:
     """The arrays of a model of order n.
 
     `contexts` (C + 1) of CONTEXT: log10 of the back-off weight; the context without its farthest symbol, and that
@@ -48,6 +48,16 @@ class BackoffTables(Levels):
     event_levels: LongArray
     children: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
     unseen: float = 0.0
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return len(self.event_levels) - 1
+
+    @property
+    def sizes(self) -> list[int]:
+        """The number of n-grams of each order."""
+        return [int(n) for n in np.diff(self.event_levels)]
 
     @cached_property
     def search(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -133,25 +143,21 @@ def rounded(tables: BackoffTables) -> BackoffTables:
     return replace(tables, events=rounding(tables.events, "log10"), contexts=rounding(tables.contexts, "backoff"))
 
 
-def table_arrays(tables: BackoffTables | PackedTables, prefix: str = "") -> Arrays:
+def table_arrays(tables: BackoffTables, prefix: str = "") -> Arrays:
     """The arrays of the tables by name, for `write_model`; `tables.unseen` belongs among the settings.
 
     A model of several tables gives each a `prefix` of its own.
     """
-    return {prefix + name: getattr(tables, name) for name in _names(type(tables))}
+    return {prefix + name: getattr(tables, name) for name in ARRAYS}
 
 
-def tables_from(kind: Any, arrays: Arrays, unseen: float, where: str, prefix: str = "") -> Any:
-    """The tables of a model file, of this class. Raises ModelError if arrays are missing or do not fit together."""
-    if missing := [prefix + name for name in _names(kind) if prefix + name not in arrays]:
+def tables_from(arrays: Arrays, unseen: float, where: str, prefix: str = "") -> BackoffTables:
+    """The tables of a model file. Raises ModelError if arrays are missing or do not fit together."""
+    if missing := [prefix + name for name in ARRAYS if prefix + name not in arrays]:
         raise ModelError(f"{where}: damaged model: it has no {', '.join(missing)}")
-    tables = kind(**{name: arrays[prefix + name] for name in _names(kind)}, unseen=unseen)
+    tables = BackoffTables(**{name: arrays[prefix + name] for name in ARRAYS}, unseen=unseen)
     tables.check(where, prefix)
     return tables
-
-
-def _names(kind: Any) -> list[str]:
-    return [field.name for field in fields(kind) if field.name != "unseen"]
 
 
 class Tables(Stored):
@@ -182,7 +188,7 @@ class Tables(Stored):
 
     @staticmethod
     def _read(contents: Contents, unseen: float, prefix: str) -> BackoffTables:
-        tables: BackoffTables = tables_from(BackoffTables, contents.arrays, unseen, contents.path, prefix)
+        tables = tables_from(contents.arrays, unseen, contents.path, prefix)
         if not len(tables.children):
             raise ContentsError(f"{prefix}children has the length 0, wanted {len(tables.contexts)}")
         check_values(f"backoff of {prefix}contexts", tables.contexts["backoff"], "finite ln p")

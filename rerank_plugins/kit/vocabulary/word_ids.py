@@ -192,43 +192,24 @@ class TextCollector:
         """The vocabulary, the text in its numbers, and (V) how often each word occurs.
 
         Words that occur fewer than `min_count` times are left out, and all words but the `most` frequent; UNK has their
-        count, BOS and EOS that of the sentences.
+        count, BOS and EOS that of the sentences. The collector is empty afterwards.
         """
-        names, totals, tokens = self.numbered()
-        vocabulary, new, counts = chosen(names, totals, min_count, most)
+        names, totals, tokens = list(self._numbers), self._counts[: len(self._numbers)], self._tokens.finish()
+        self._numbers = Numbering()
+        falling = (-totals).tolist()
+        known = [number for number in range(len(SPECIAL), len(names)) if -falling[number] >= min_count]
+        known.sort(key=lambda number: (falling[number], names[number]))
+        known = known[:most]
+        new = np.zeros(len(names), np.int32)
+        new[[BOS, EOS, *known]] = np.arange(BOS, len(known) + len(SPECIAL))
         for start in range(0, len(tokens), 1 << 20):
             piece = tokens[start : start + (1 << 20)]
             piece[:] = new[piece]
-        return vocabulary, tokens, counts
-
-    def numbered(self) -> tuple[list[str], LongArray, IntArray]:
-        """The words in the order in which they were met, the count of each, and the text in numbers of that order.
-
-        The collector is empty afterwards.
-        """
-        names = list(self._numbers)
-        self._numbers = Numbering()
-        return names, self._counts[: len(names)], self._tokens.finish()
-
-
-def chosen(
-    names: Sequence[str], totals: LongArray, min_count: int, most: int | None
-) -> tuple[Vocabulary, IntArray, LongArray]:
-    """The vocabulary, the number in it of each name, and (V) counts, as `TextCollector.finish` describes them.
-
-    The names begin with SPECIAL; (names) `totals` is how often each occurs.
-    """
-    falling = (-totals).tolist()
-    known = [number for number in range(len(SPECIAL), len(names)) if -falling[number] >= min_count]
-    known.sort(key=lambda number: (falling[number], names[number]))
-    known = known[:most]
-    new = np.zeros(len(names), np.int32)
-    new[[BOS, EOS, *known]] = np.arange(BOS, len(known) + len(SPECIAL))
-    counts = np.concatenate([np.full(len(SPECIAL), totals[EOS]), totals[known]])
-    counts[UNK] = totals.sum() - counts[EOS:].sum()
-    unknown_types = types_of_unknown(totals[len(SPECIAL) :], new[len(SPECIAL) :] != UNK)
-    words = (*SPECIAL, *(names[number] for number in known))
-    return Vocabulary(words, unknown_types=unknown_types), new, counts
+        counts = np.concatenate([np.full(len(SPECIAL), totals[EOS]), totals[known]])
+        counts[UNK] = totals.sum() - counts[EOS:].sum()
+        unknown_types = types_of_unknown(totals[len(SPECIAL) :], new[len(SPECIAL) :] != UNK)
+        words = (*SPECIAL, *(names[number] for number in known))
+        return Vocabulary(words, unknown_types=unknown_types), tokens, counts
 
 
 def _special_word(block: Sequence[str], path: str, before: int) -> FormatError:

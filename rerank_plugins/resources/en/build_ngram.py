@@ -1,4 +1,4 @@
-"""Builds `ngram.zst`, the embedded English n-gram language model.
+"""Builds an English n-gram language model like `ngram.zst`, the embedded one.
 
     python -m rerank_plugins.resources.en.build_ngram novels.txt.xz novels-more.txt.xz \
         textbooks.txt.xz presidential.txt.xz tatoeba-more.txt.xz gum-train.ptb ewt-train.conllu.xz
@@ -6,8 +6,8 @@
 Texts have one sentence per line, with tokens separated by spaces; of treebanks, bracketed (.ptb) or in CoNLL-U, the
 words are read. Words are in their case, with brackets in their normal form (core/brackets_and_quotes.py). Of the file
 novels-more, every third sentence is read; texts other than the novels are read three times, as they are nearer to the
-English of today. The model is of order 4. Rare n-grams are left out, then those that the model can best do without
-(Stolcke 1998), until it is small enough, and the values are numbers of 6 bits. The same texts give the same file.
+English of today. The model is of order 4, without rare n-grams, and its values are rounded. The same texts give the
+same file.
 """
 
 from __future__ import annotations
@@ -22,17 +22,11 @@ from pathlib import Path
 from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.dependency_tree import read_conllu
-from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.ngram.entropy_pruning import prune
-from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
 
-SETTINGS = NgramSettings(order=4, prune=(0, 1, 1, 1), most_words=60_000, prune_entropy=1e-8)
-STEP = 1.5  # the factor between a threshold of pruning and the next
-MOST_NGRAMS = 3_700_000
+SETTINGS = NgramSettings(order=4, prune=(0, 1, 2, 3), most_words=60_000)
 TIMES = 3  # that a text other than a novel is read
 PART = 3  # one sentence of so many is read of novels-more
-BITS = 6  # of a value
 
 
 def sentences(path: Path) -> Iterator[str]:
@@ -60,19 +54,13 @@ def texts(paths: Sequence[Path]) -> Iterator[tuple[str, Iterator[str]]]:
 def main(arguments: Sequence[str]) -> None:
     """Train on the files, and write the model beside this module."""
     paths = [Path(argument) for argument in arguments]
-    trained = train(texts(paths), SETTINGS, workspace=Workspace(), jobs=os.cpu_count() or 1)
-    ngrams, threshold = trained.ngrams, SETTINGS.prune_entropy
-    tables = ngrams.tables
-    while sum(tables.sizes) > MOST_NGRAMS:
-        threshold *= STEP
-        tables = prune(tables, threshold)
-        print(f"{sum(tables.sizes):,} n-grams with the threshold {threshold:.3g}", file=sys.stderr)
-    settings = {**ngrams.settings, "prune_entropy": threshold, "texts": [path.name for path in paths]}
+    ngrams = train(texts(paths), SETTINGS, jobs=os.cpu_count() or 1).ngrams
+    ngrams.settings["texts"] = [path.name for path in paths]
     target = Path(__file__).with_name("ngram.zst")
-    size = NgramModel(ngrams.vocabulary, tables, settings, ngrams.counts).save_compact(target, BITS)
-    sentences, words = settings["sentences"], settings["words"]
+    size = ngrams.save(target, compact=True)
+    sentences, words, sizes = ngrams.settings["sentences"], ngrams.settings["words"], ngrams.tables.sizes
     print(f"{target.name}: {sentences:,} sentences, {words:,} words, {len(ngrams.vocabulary):,}")
-    print(f"in the vocabulary; {sum(tables.sizes):,} n-grams {tables.sizes}; {size:,} bytes")
+    print(f"in the vocabulary; {sum(sizes):,} n-grams {sizes}; {size:,} bytes")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,11 @@
 """Opens the data of a training for any trainer (text, sentence pairs, or trees, of treebanks or parsed), and reports.
 
-Files may be compressed. Texts go through the steps of `--text`; tasks of a cluster open them by pieces.
+Files may be compressed. Texts go through the steps of `--text`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -19,21 +17,17 @@ from rerank_adapters.chain.scoring import perplexity
 from rerank_adapters.chain.training.common_options import CommonOptions
 from rerank_adapters.chain.training.tree_source import CONSTITUENTS, DEPENDENCIES, TreeSource
 from rerank_adapters.formats.pairs import read_sentence_pairs
-from rerank_adapters.formats.text_pieces import TextPiece, open_piece, text_pieces
-from rerank_adapters.runtime.cluster import each, on_cluster, present_workers
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.text import TextPipeline, in_language
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.core.threads import cores
 from rerank_plugins.core.trained_on import TrainedOn
-from rerank_plugins.core.trainer import Cluster, Trained, Trainer, TrainingData, parses
+from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, parses
 from rerank_plugins.kit.files.text import display_name, open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
 from rerank_plugins.kit.workspace import Workspace
 
 LINES_AT_A_TIME = 1000  # lines that go through the text steps at a time
-PARTS = 2  # parts of the work for each worker of a cluster
-ARRAYS = 0.5  # proportion of the memory of a worker for the arrays of a task
 
 
 class OpenedData(TrainingData):
@@ -46,7 +40,6 @@ class OpenedData(TrainingData):
         self.paths, self.output, self.held_out = paths, output, common.held_out
         self.language = common.language
         self.workspace = Workspace(common.memory, common.temporary or output.parent)
-        self.cluster = _cluster(self.workspace.memory) if on_cluster() else None
         self._trainer, self._common, self._registry, self._report = trainer, common, registry, report
         self._text = TextPipeline([in_language(step, common.language) for step in common.steps])
         self._status = StatusLine()
@@ -106,10 +99,6 @@ class OpenedData(TrainingData):
     def _opened(self, paths: Sequence[str]) -> Iterator[Any]:
         return read_sentence_pairs(paths) if self._trainer.reads == "pairs" else _texts(paths, self._text)
 
-    def pieces(self) -> tuple[Sequence[TextPiece], Callable[[TextPiece], Any]]:
-        """Pieces of the texts, and what opens one on another machine."""
-        return text_pieces(self.paths), _OpenedPiece(self._text)
-
     def trained_on(self) -> TrainedOn:
         """The record of the data for the model file."""
         if self._reads_trees:
@@ -160,24 +149,6 @@ class OpenedData(TrainingData):
                 self.report(f"{path}: {result}")
         else:
             self.report(f"held out: {trained.evaluate(self._opened(self.held_out))}")
-
-
-def _cluster(memory: int) -> Cluster:
-    """The cluster in use; a task may use `memory`, or half of what a worker has."""
-    workers, limit = present_workers()
-    return Cluster(each, PARTS * workers, memory if limit is None else min(memory, int(ARRAYS * limit)))
-
-
-@dataclass(frozen=True)
-class _OpenedPiece:
-    """Opens a piece of a text, for a task on another machine."""
-
-    text: TextPipeline
-
-    @contextmanager
-    def __call__(self, piece: TextPiece) -> Iterator[tuple[str, Iterator[str]]]:
-        with open_piece(piece) as lines:
-            yield piece.path, _through(self.text, lines)
 
 
 def _texts(paths: Iterable[str], text: TextPipeline) -> Iterator[tuple[str, Iterator[str]]]:
