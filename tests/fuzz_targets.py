@@ -28,14 +28,13 @@ from rerank_adapters.applications.tables.show import load as load_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.config import read_config
-from rerank_adapters.formats.kaldi import read_symbols
-from rerank_adapters.formats.line_lists import read_values
-from rerank_adapters.formats.nist.ctm import read_ctm
+from rerank_adapters.formats.kaldi import read_costs, read_symbols
 from rerank_adapters.formats.outputs import read_segments
 from rerank_adapters.formats.pairs import read_pairs, read_scored_pairs, read_sentence_pairs
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.formats.systems import read_outputs
+from rerank_adapters.formats.writing import is_written
 from rerank_adapters.weights import read_weights
 from rerank_plugins import FeatureTable
 from rerank_plugins.constituency.model_file import read_grammar as read_pcfg
@@ -173,11 +172,12 @@ def columnar() -> Iterable[Target]:
 
 
 def reader_of_lists(form: Any) -> Callable[[Path], object]:
-    """A reader of n-best lists, which are also written."""
+    """A reader of n-best lists, which are also written if that is done in their format."""
 
     def read_and_write(path: Path) -> None:
         for nbest in read_nbest([path], form, repeated=True):
-            list(form.write(nbest))
+            if is_written(form):
+                list(form.write(nbest))
 
     return read_and_write
 
@@ -219,7 +219,6 @@ def treebank_parse(path: Path) -> object:
 
 ICEFALL = "utt-1:\tref=['a', 'b']\nutt-1:\thyp=['a', 'c']\nutt-2:\tref=['d']\nutt-2:\thyp=['d']\n"
 STM = ";; comment\ncall 1 speaker 0.5 2.25 <o,f0> so it is\ncall 1 speaker 2.25 4 then\n"
-CTM = ";; comment\ncall 1 0.50 0.40 so 0.93\ncall 1 0.90 0.20 it 0.5\n"
 REFERENCES = {
     "auto": "so it is\nthen\n",
     "lines": "so it is\n\nthen\n",
@@ -230,7 +229,6 @@ REFERENCES = {
     "icefall": ICEFALL,
     "fairseq": "T-0\tso it is\nH-0\t-0.5\tso is it\nT-1\toh no\nH-1\t-0.5\toh no\n",
     "stm": STM,
-    "ctm": CTM,
     "sgm": '<refset>\n<doc docid="a" sysid="x">\n<seg id="1">so it is</seg>\n<seg id="2">oh &amp; no</seg>\n</doc></refset>\n',
 }
 SUITE = json.dumps(
@@ -338,8 +336,7 @@ def texts() -> Iterable[Target]:
     yield text("references auto stm", STM, reader_of_references("auto"), "refs.stm")
     for name, content in OUTPUTS.items():
         yield text(f"outputs {name}", content, lambda path: read_outputs(path).for_segments(["utt-1", "utt-2"]))
-    yield text("ctm", CTM, of_lines(read_ctm))
-    yield text("values", "utt-1 0.5\nutt-2 -3\n", of_lines(read_values))
+    yield text("costs", "utt-1 0.5\nutt-2 3\n", of_lines(read_costs))
     yield text("groups", "0 anna\n1 bert\n", lambda path: read_groups(path, ["0", "1"]))
     yield text("segments", "utt-1 call 0.5 2.25\nutt-2 call 2.25 4\n", read_segments)
     yield text("symbols", "<eps> 0\na 1\nb 2\n", read_symbols)

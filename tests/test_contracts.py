@@ -193,7 +193,7 @@ CASES = {
         "word-classes": [{}],
     },
     "format": {
-        "auto": ["moses.nbest", "julius.out"],
+        "auto": ["moses.nbest", "sockeye.jsonl"],
         "moses": ["moses.nbest", "moses_old.nbest", "moses_sparse.nbest"],
         "cdec": ["cdec.nbest"],
         "joshua": ["joshua.nbest", "joshua_old.nbest"],
@@ -208,21 +208,19 @@ CASES = {
         "completions": ["completions.jsonl"],
         "rows": ["rows.csv", "rows.tsv", "rows.jsonl"],
         "kaldi": ["kaldi.text"],
-        "srilm": ["srilm.nbest", "srilm1.nbest", "srilm2.nbest"],
-        "htk-mlf": ["htk.mlf"],
+        "srilm": ["srilm.nbest", "srilm1.nbest"],
         "julius": ["julius.out"],
         "espnet": ["espnet.text"],
         "whisper": ["whisper.jsonl"],
         "nemo": ["nemo.tsv"],
         "icefall": ["icefall.txt"],
         "wenet": ["wenet.txt"],
-        "pyctcdecode": ["pyctcdecode.jsonl"],
         "alternatives": ["alternatives.jsonl"],
         "kaldi-lattice": ["kaldi.lat"],
         "htk-slf": ["htk.slf"],
     },
 }
-FORMAT_OPTIONS = {"nemo": {"beam": 2}}  # what the golden file of a format needs
+FORMAT_OPTIONS = {"nemo": {"beam": 2}, "plain": {"n": 2}}  # what the golden file of a format needs
 TREES = """\
 1\tthe\tthe\tDET\t_\t_\t2\tdet\t_\t_
 2\tcat\tcat\tNOUN\t_\t_\t3\tnsubj\t_\t_

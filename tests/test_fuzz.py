@@ -98,7 +98,7 @@ READ = {
         b'{"id": "0", "sequences": ["a"], "sequences_scores": [1' + b"0" * 400 + b"]}\n",
     ),
     "trees without ids": ("parser treebank k-best", b" ||| (X (A the) (B cat) (C sat)) ||| -1\n"),
-    "a word of SRILM": ("format srilm srilm2.nbest", b"NBestList2.0\n(1) " + b"(" * 100_000 + b"\n"),
+    "a word of SRILM": ("format srilm srilm1.nbest", b"NBestList1.0\n(1) " + b"(" * 100_000 + b"\n"),
 }
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from rerank_plugins.core.arrays import BoolArray, FloatArray
-from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.feature_table import FeatureTable
 from rerank_plugins.core.guests.calls import GuestsAreChecked
 from rerank_plugins.core.nbest import NBestList
@@ -200,17 +200,10 @@ class Rescored(NamedTuple):
 class NBestFormat(GuestsAreChecked, ABC):
     """A file format of n-best lists. Lines include their line ends, so that a list is written as it was read.
 
-    Some formats cannot hold what reranking adds: in such a format `keeps_totals` or `keeps_features` is False,
-    and a rescored list has its new order there, but not its totals or its new features. Where `keeps_ids` is False,
-    lists have the number of their place in the file as their id. Where `one_list_per_file` is True, a file holds one
-    list, and its name is the id. Where `reads_json` is True, lines are JSON objects, as which the rows of Parquet and
-    Arrow files are read.
+    A format without a method `write` is read alone, and its lists are written in the format of Moses. Where
+    `reads_json` is True, lines are JSON objects, as which the rows of Parquet and Arrow files are read.
     """
 
-    keeps_totals: ClassVar[bool] = True
-    keeps_features: ClassVar[bool] = True
-    keeps_ids: ClassVar[bool] = True
-    one_list_per_file: ClassVar[bool] = False
     reads_json: ClassVar[bool] = False
 
     @property
@@ -233,6 +226,6 @@ class NBestFormat(GuestsAreChecked, ABC):
         """Yield the lists of a folder, for formats whose lists are spread over files. Others raise FormatError."""
         raise FormatError("is a folder, expected a file", path=folder)
 
-    @abstractmethod
-    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
+    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:  # noqa: ARG002
         """Yield the lines of a list: byte for byte as read, or in the new order with the new features and totals."""
+        raise ConfigError("lists in this format are read, not written")

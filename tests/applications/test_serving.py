@@ -152,8 +152,8 @@ def test_lists_in_a_format(server):
     body = {"nbest": MOSES, "sources": ["so", "ja"]}
     assert [one["best"] for one in server.rerank(body).json()["lists"]] == ["bbb", "x"]
     assert server.rerank({**body, "sources": ["so"]}).json() == {"error": "1 sources for 2 lists"}
-    plain = {"content": "a\nb\n\n", "headers": {"Content-Type": "text/plain"}}
-    assert "lacks feature" in server.client.post("/rerank?format=plain", **plain).json()["error"]
+    kaldi = {"content": "7-1 a\n7-2 b\n", "headers": {"Content-Type": "text/plain"}}
+    assert "lacks feature" in server.client.post("/rerank?format=kaldi", **kaldi).json()["error"]
 
 
 @pytest.mark.parametrize(

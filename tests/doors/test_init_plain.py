@@ -1,4 +1,4 @@
-"""`rerank init` where any text could be lists: plain lines, groups of lines, outputs of systems, formats with options."""
+"""`rerank init` where any text could be lists: plain lines, outputs of systems, formats with options."""
 
 import tomllib
 
@@ -47,13 +47,10 @@ def test_plain_lines(folder, named):
     assert files_of(config) == WANTED
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_groups_between_blank_lines(folder, named):
+def test_groups_between_blank_lines_are_no_lists(folder):
     for name, nbests in lists():
         write(folder / f"{name}.hyps", [line for nbest in nbests for line in (*nbest, "")])
-    config = drafted(folder, folder, *(["--format", "plain"] if named else []))
-    assert config["nbest"] == {"use": "plain"}
-    assert files_of(config) == WANTED
+    assert "a blank line ends each list" in refused("init", folder, "--language", "fi", "--yes")
 
 
 def test_another_format_with_options(folder):

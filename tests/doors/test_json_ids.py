@@ -20,7 +20,6 @@ ONE = {  # a list with two hypotheses in each format, without an id
     "transformers": lambda a, b: {"sequences": [a, b], "sequences_scores": [-1, -2]},
     "whisper": lambda a, b: {"hypotheses": [{"text": a, "avg_logprob": -1}, {"text": b, "avg_logprob": -2}]},
     "alternatives": lambda a, b: {"alternatives": [{"transcript": a}, {"transcript": b}]},
-    "pyctcdecode": lambda a, b: {"beams": [{"text": a, "logit_score": -1, "lm_score": -2}, {"text": b}]},
 }
 WER = ("-m", "wer", "--as", "json", "--bootstrap", "0", "--randomisation", "0")
 

@@ -156,21 +156,9 @@ def test_posteriors_beside_lm_scores_are_not_read(tmp_path):
     assert as_moses(tmp_path, text)[0][0] == ("so it", "acoustic= -16 lm= -4", "-20")
 
 
-def test_a_rescored_lattice_has_one_end(tmp_path):
-    path = tmp_path / "x.slf"
+def test_a_rescored_lattice_is_a_list(tmp_path):
+    path, weights, ranked = tmp_path / "x.slf", tmp_path / "w.toml", tmp_path / "ranked"
     path.write_text(WHOLE)
-    (tmp_path / "w.toml").write_text("[dense]\nacoustic = -1\nlm = 1\n")
-    done(
-        "apply",
-        path,
-        "--format",
-        "htk-slf",
-        "-w",
-        tmp_path / "w.toml",
-        "--nbest-out",
-        tmp_path / "y.slf",
-        "-o",
-        tmp_path / "o",
-    )
-    rows, _ = as_moses(tmp_path, (tmp_path / "y.slf").read_text())
-    assert [row[0] for row in rows] == ["oh it", "so it"]
+    weights.write_text("[dense]\nacoustic = -1\nlm = 1\n")
+    done("apply", path, "--format", "htk-slf", "-w", weights, "--nbest-out", ranked, "-o", tmp_path / "o")
+    assert [line.split(" ||| ")[1] for line in ranked.read_text().splitlines()] == ["oh it", "so it"]

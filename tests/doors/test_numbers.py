@@ -17,7 +17,7 @@ def json_lines(path, records):
 
 
 @pytest.mark.parametrize(
-    "command", [("extract", "-o"), ("lists", "merge", "--as", "plain", "-o")], ids=["extract", "merge"]
+    "command", [("extract", "-o"), ("lists", "merge", "--as", "moses", "-o")], ids=["extract", "merge"]
 )
 @pytest.mark.parametrize("scored_first", [True, False])
 def test_totals_on_some_lines_of_json_are_an_error(tmp_path, scored_first, command):
@@ -98,11 +98,10 @@ def test_lists_of_empty_hypotheses_cannot_be_tuned_on(tmp_path, metric, recwarn)
 
 UNKNOWN = {  # a number of one hypothesis that is none, in formats whose numbers may be absent
     "whisper": '[{"text": "so", "avg_logprob": -0.5}, {"text": "oh", "avg_logprob": %s}]\n',
-    "pyctcdecode": '[["so", null, [], -3.2, -4.0], ["oh", null, [], -3.2, %s]]\n',
     "alternatives": '{"alternatives": [{"transcript": "so", "confidence": 0.9}, {"transcript": "oh", "confidence": %s}]}\n',
     "completions": '{"outputs": [{"text": "so", "cumulative_logprob": -1}, {"text": "oh", "cumulative_logprob": %s}]}\n',
 }
-KEYS = ("avg_logprob", "lm_score", "confidence", "cumulative_logprob")
+KEYS = ("avg_logprob", "confidence", "cumulative_logprob")
 
 
 @pytest.mark.parametrize(("form", "key"), list(zip(UNKNOWN, KEYS, strict=True)))

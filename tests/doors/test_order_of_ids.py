@@ -27,6 +27,7 @@ FORMATS = {
     "hyporadise": lambda id_, *texts: json.dumps({"id": id_, "hyps": texts}) + "\n",
 }
 NAMED = ("kaldi", "icefall", "hyporadise")  # formats whose ids are names here
+WRITTEN = ("moses", "cdec", "marian", "hyporadise")  # formats in which lists are written; others become moses
 DENSE = {"cdec": "LM = 0\n", "marian": "F0 = 0\n", "fairseq": "score = 0\n"}
 
 
@@ -68,9 +69,9 @@ def test_what_apply_writes_evaluate_reads(place, format_):
     assert bleu("evaluate", "-r", "ref", *form, *EVALUATE, *systems) == pytest.approx(dict.fromkeys(systems, 100))
     if format_ not in NAMED:
         assert {Path(system).read_text() for system in systems} == {Path("ref").read_text()}
-    scores = bleu(
-        "evaluate", "-r", "ref", *form, *EVALUATE, "--nbest", "ranked", "--format", format_, "best"
-    )  # the reranked lists keep the order of the file, and their first hypotheses are the 1-bests
+    ranked = ("--nbest", "ranked", "--format", format_ if format_ in WRITTEN else "moses")
+    scores = bleu("evaluate", "-r", "ref", *form, *EVALUATE, *ranked, "best")
+    # the reranked lists keep the order of the file, and their first hypotheses are the 1-bests
     assert set(scores) == {"best"}
 
 

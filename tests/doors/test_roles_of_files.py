@@ -44,7 +44,6 @@ OUTPUTS = {  # files with hypotheses alone
     "transformers": records(lambda id_, ref, hyp: {"id": id_, "sequences": [hyp, ref]}),
     "whisper": records(lambda id_, ref, hyp: {"id": id_, "text": f" {hyp}", "segments": [{"avg_logprob": -1}]}),
     "alternatives": records(lambda id_, ref, hyp: {"id": id_, "alternatives": [{"transcript": hyp}]}),
-    "pyctcdecode": records(lambda id_, ref, hyp: {"id": id_, "beams": [{"text": hyp}, {"text": ref}]}),
     "moses": "".join(f"{i} ||| {h} ||| LM= -1 ||| -1\n{i} ||| {r} ||| LM= -2 ||| -2\n" for i, (r, h) in SAID.items()),
     "wenet": "".join(f"wav {i}\ncandidate -1 {h}\ncandidate -2 {r}\n" for i, (r, h) in SAID.items()),
 }  # fmt: skip
@@ -138,7 +137,11 @@ def test_systems_without_outputs(text, said):
         (OUTPUTS["moses"], r"ref: reads as Moses n-best, which has hypotheses but no references"),
         (OUTPUTS["wenet"], r"ref: reads as the n-best output of WeNet, which has hypotheses but no references"),
         ("H-0\t-0.5\tso it is\nH-1\t-0.5\toh no\n", r"ref: reads as the output of fairseq, which has hypotheses but"),
-        ('[["so", null, [], -1, -2]]\n', r"ref: reads as the beams of pyctcdecode, which has hypotheses"),
+        (
+            "NBestList2.0\n(-1) so ( st: 0 et: 1 g: -1 a: -1 )\n",
+            r"ref: reads as SRILM NBestList2.0, which has hypotheses but",
+        ),
+        ('[["so", null, [], -1, -2]]\n', r"ref: the lines are JSON, not text"),
     ],
 )
 def test_hypotheses_are_no_references(text, said):

@@ -1,5 +1,6 @@
-"""Lists are written as the programs of their format read them, and what a format cannot hold is said."""
+"""Lists are written as Moses's and its dialects, as JSON lines or as a table; those of other formats become Moses's."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,25 @@ import pytest
 from rerank_adapters import read_nbest
 from tests.command_line import done, refused
 
+GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 LISTS = "".join(f"u.{i} ||| {text} {i} ||| score= {j}.5 ||| {-j}\n" for i in range(3) for j, text in enumerate("ab"))
+WRITTEN = (
+    "moses, cdec, joshua, travatar, marian, hyporadise, sockeye, ctranslate2, transformers, completions, rows, whisper,"
+    " alternatives"
+)
+READ = {  # golden files in formats that are read alone
+    "fairseq": "fairseq.out",
+    "julius": "julius.out",
+    "wenet": "wenet.txt",
+    "icefall": "icefall.txt",
+    "kaldi": "kaldi.text",
+    "srilm": "srilm1.nbest",
+    "htk-slf": "htk.slf",
+    "kaldi-lattice": "kaldi.lat",
+    "espnet": "espnet.text",
+    "nemo,beam=2": "nemo.tsv",
+    "plain,n=2": "plain.txt",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -16,65 +35,83 @@ def _in_a_folder(tmp_path, monkeypatch):
     Path("lists").write_text(LISTS)
 
 
-def test_srilm_has_a_file_for_each_list():
-    Path("out").mkdir()
-    ran = done("lists", "merge", "lists", "--as", "srilm", "-o", "out")
-    assert "warning" not in ran.err
-    assert sorted(path.name for path in Path("out").iterdir()) == ["u.0.nbest", "u.1.nbest", "u.2.nbest"]
-    assert Path("out/u.1.nbest").read_text() == "NBestList1.0\n(5) a 1\n(15) b 1\n"
-    assert [(n.segment_id, n.texts) for n in read_nbest("out")] == [(f"u.{i}", [f"a {i}", f"b {i}"]) for i in range(3)]
+@pytest.mark.parametrize("format", READ)
+def test_what_is_read_alone_names_what_is_written(format):
+    said = refused("lists", "merge", "lists", "--as", format, "-o", "out")
+    assert said == f"--as {format}: lists in this format are read, not written; wanted one of {WRITTEN}"
+    assert not Path("out").exists()
 
 
-@pytest.mark.parametrize("output", ["one.nbest", "-"])
-def test_several_lists_are_not_one_file_of_srilm(output):
-    said = refused("lists", "merge", "lists", "--as", "srilm", "-o", output)
-    assert said == (
-        f"{output}: this format has one list in a file, and there are more; wanted a folder that exists, in which each "
-        "becomes a file"
-    )
-    assert not Path("one.nbest").exists()
+@pytest.mark.parametrize("format", READ)
+def test_lists_that_are_read_alone_are_written_as_moses_s(format):
+    ran = done("lists", "merge", GOLDEN / READ[format], "--format", format, "-o", "out")
+    assert "rerank: out: in the format of Moses, since lists in their own are read alone" in ran.err
+    before, after = read_nbest([GOLDEN / READ[format]], format=format), read_nbest(["out"], format="moses")
+    assert [(n.segment_id, n.texts, n.feature_names) for n in after] == [
+        (n.segment_id, n.texts, n.feature_names) for n in before
+    ]
+    assert [(h.features, h.score) for n in after for h in n] == [(h.features, h.score) for n in before for h in n]
 
 
-def test_an_error_leaves_a_folder_as_it_was():
-    Path("out").mkdir()
-    Path("lists").write_text(LISTS.replace("u.2", "u/2"))
-    assert "the id 'u/2' cannot be the name of a file" in refused(
-        "lists", "merge", "lists", "--as", "srilm", "-o", "out"
-    )
-    assert list(Path("out").iterdir()) == []
-    assert "out: is a folder, expected a file to write" in refused("lists", "merge", "lists", "-o", "out")
-
-
-@pytest.mark.parametrize("format", ["plain", "plain,n=2", "nemo,beam=2"])
-def test_lost_ids_are_warned_of(format):
-    lost = "this format has no place for ids: {} of the 3 ids are lost ({!r} is read as {!r})"
-    assert lost.format(3, "u.0", "0") in done("lists", "merge", "lists", "--as", format, "-o", "out").err
-    Path("lists").write_text(LISTS.replace("u.0", "0").replace("u.1", "1").replace("u.2", "7"))
-    assert lost.format(1, "7", "2") in done("lists", "merge", "lists", "--as", format, "-o", "out").err
-    Path("lists").write_text(LISTS.replace("u.", ""))
-    assert "lost" not in done("lists", "merge", "lists", "--as", format, "-o", "out").err
-
-
-def test_reranked_lists_of_srilm():
-    """`apply` writes a folder, and `run`, whose lists are one file, the format of Moses."""
-    Path("in").mkdir()
-    Path("ranked").mkdir()
-    Path("refs").write_text("".join(f"u.{i} b {i}\n" for i in range(3)))
-    done("lists", "merge", "lists", "--as", "srilm", "-o", "in")
-    done("tune", "in", "-r", "refs", "-m", "wer", "-f", "length", "-o", "w.toml")
-    done("apply", "in", "-w", "w.toml", "--nbest-out", "ranked", "-o", "best")
-    assert [n.segment_id for n in read_nbest("ranked")] == ["u.0", "u.1", "u.2"]
-    data = 'nbest = ["in"]\nreferences = ["refs"]\n'
+def test_reranked_lists_that_are_read_alone():
+    """`apply` and `run` write lists of WeNet, with totals and new features, as Moses's."""
+    lists = GOLDEN / READ["wenet"]
+    Path("refs").write_text("utt-07 so is it\nutt-12 oh no\n")
+    done("tune", lists, "-r", "refs", "-m", "wer", "-f", "length", "-o", "w.toml")
+    done("apply", lists, "-w", "w.toml", "--nbest-out", "ranked", "-o", "best")
+    ranked = read_nbest(["ranked"], format="moses")
+    assert [nbest.segment_id for nbest in ranked] == ["utt-07", "utt-12"]
+    assert ranked[0].feature_names == ("score", "length")
+    assert all(hypothesis.score is not None for nbest in ranked for hypothesis in nbest)
+    data = f'nbest = ["{lists}"]\nreferences = ["refs"]\n'
     tests = '[[metric]]\nuse = "wer"\n[[feature]]\nuse = "length"\n[evaluation]\nbootstrap = 10\nrandomisation = 10\n'
     Path("job.toml").write_text(f"[tune]\n{data}[[test]]\n{data}{tests}")
     ran = done("run", "job.toml", "--work", "work")
-    assert "in the format of Moses, which has all lists in one file" in ran.err
-    assert [n.segment_id for n in read_nbest("work/test.nbest.gz", format="moses")] == ["u.0", "u.1", "u.2"]
+    assert "in the format of Moses" in ran.err
+    assert [n.segment_id for n in read_nbest(["work/test.nbest.gz"], format="moses")] == ["utt-07", "utt-12"]
 
 
-def test_totals_that_a_guessed_format_cannot_hold():
-    Path("refs").write_text("".join(f"u.{i} b {i}\n" for i in range(3)))
-    done("lists", "merge", "lists", "--as", "icefall", "-o", "icefall")
-    done("tune", "icefall", "-r", "refs", "-m", "wer", "-f", "length", "-o", "w.toml")
-    ran = done("apply", "icefall", "-w", "w.toml", "--nbest-out", "ranked", "-o", "best")
-    assert "this format cannot hold totals" in ran.err
+def test_a_folder_is_no_file():
+    Path("out").mkdir()
+    assert "out: is a folder, expected a file to write" in refused("lists", "merge", "lists", "-o", "out")
+    assert list(Path("out").iterdir()) == []
+
+
+@pytest.mark.parametrize("role", ["reference", "system", "decoder"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("#!LABELS!#\nso it is\n", "the first line, '#!LABELS!#', is a header of another program, not text"),
+        (json.dumps([["so it is", None, [], -1, -2]]) + "\n" + json.dumps([["oh no", None, [], -1, -2]]) + "\n",
+         "the lines are JSON, not text"),
+        ("[\n  [\n", "the lines are JSON, not text"),
+    ],
+)  # fmt: skip
+def test_what_is_no_longer_read_is_no_text(text, said, role):
+    Path("file").write_text(text)
+    Path("text").write_text("so it is\noh no\n")
+    commands = {
+        "reference": ("evaluate", "-r", "file", "-m", "wer", "text"),
+        "system": ("evaluate", "-r", "text", "-m", "wer", "file"),
+        "decoder": ("lists", "merge", "A=file", "B=text", "-o", "out"),
+    }
+    assert refused(*commands[role]).startswith(f"file: {said}")
+
+
+@pytest.mark.parametrize("role", ["reference", "system"])
+def test_a_ctm_is_no_text(role):
+    Path("file.ctm").write_text("call 1 0.1 .2 so\ncall 1 0.5 .2 it\n")
+    Path("text").write_text("so it is\noh no\n")
+    files = ("file.ctm", "text") if role == "reference" else ("text", "file.ctm")
+    said = refused("evaluate", "-r", files[0], "-m", "wer", files[1])
+    assert said == (
+        "file.ctm: is a CTM by its name, which is no form of references or outputs: wanted an utterance a line (lines, "
+        "kaldi, trn) or an STM"
+    )
+
+
+def test_brackets_in_a_text_are_no_json():
+    Path("text").write_text("[laughter] so it is\n{ oh } no\n")
+    Path("numbers").write_text("[1]\n[2]\n")
+    for name in ("text", "numbers"):
+        assert done("evaluate", "-r", name, "-m", "wer", name, "--as", "tsv").lines[1].split("\t")[2] == "0"

@@ -15,7 +15,6 @@ from rerank_adapters.formats.kaldi import KaldiLatticeFormat
 from rerank_adapters.formats.lattice_search import Arc, Lattice, Scales, best_sequences
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.metrics_and_tuners import Rescored
 from tests.formats.naive_lattices import all_sequences
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
@@ -132,18 +131,6 @@ def test_htk_words_on_arcs_bases_and_several_lattices(tmp_path):
     (tmp_path / "b.lat").write_text(text)
     (tmp_path / "a.lat").write_text(text)
     assert [nbest.segment_id for nbest in read_nbest([tmp_path], HtkSlfFormat())] == ["a", "b"]
-
-
-@pytest.mark.parametrize("name", ["kaldi.lat", "htk.slf"])
-def test_rescored_lattices_have_a_path_for_each_hypothesis(name):
-    format = KaldiLatticeFormat() if name.startswith("kaldi") else HtkSlfFormat()
-    nbest = read_nbest([GOLDEN / name], format)[0]
-    n = len(nbest)
-    rescored = Rescored((), np.zeros((n, 0)), np.arange(n) / 4, list(range(n))[::-1])
-    (again,) = read(format, "".join(format.write(nbest, rescored)))
-    assert (again.segment_id, again.texts) == (nbest.segment_id, nbest.texts[::-1])
-    assert [h.score for h in again] == [row / 4 for row in range(n)][::-1]
-    assert "".join(format.write(nbest)) in (GOLDEN / name).read_text()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Formats of recognisers: golden files, made by hand from the documented layouts, read as they should and written back."""
+"""Formats of recognisers: golden files, made by hand from the documented layouts; JSON is written back as it was."""
 
 import io
 import json
@@ -11,21 +11,19 @@ import numpy as np
 import pytest
 
 from rerank_adapters.formats.espnet import EspnetFormat
-from rerank_adapters.formats.htk import HtkMlfFormat
 from rerank_adapters.formats.icefall import IcefallFormat
 from rerank_adapters.formats.julius import JuliusFormat
 from rerank_adapters.formats.kaldi import KaldiFormat
-from rerank_adapters.formats.line_lists import stem
+from rerank_adapters.formats.list_files import stem
 from rerank_adapters.formats.nemo import NemoFormat
-from rerank_adapters.formats.pyctcdecode import PyctcdecodeFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_adapters.formats.speech_services import AlternativesFormat
-from rerank_adapters.formats.srilm import BYTELOG, SrilmFormat
+from rerank_adapters.formats.srilm import SrilmFormat
 from rerank_adapters.formats.wenet import WenetFormat
 from rerank_adapters.formats.whisper import WhisperFormat
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored
-from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.kit.elementary_functions import LN10
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
@@ -34,18 +32,17 @@ FILES = {
     "kaldi/words_text": KaldiFormat(),
     "srilm.nbest": SrilmFormat(),
     "srilm1.nbest": SrilmFormat(),
-    "srilm2.nbest": SrilmFormat(),
-    "htk.mlf": HtkMlfFormat(),
     "julius.out": JuliusFormat(),
     "espnet.text": EspnetFormat(),
     "whisper.jsonl": WhisperFormat(),
     "nemo.tsv": NemoFormat(beam=2),
     "icefall.txt": IcefallFormat(),
     "wenet.txt": WenetFormat(),
-    "pyctcdecode.jsonl": PyctcdecodeFormat(),
     "alternatives.jsonl": AlternativesFormat(),
 }
 every_file = pytest.mark.parametrize(("name", "format"), FILES.items(), ids=FILES)
+JSON = {name: format for name, format in FILES.items() if format.reads_json}
+every_json_file = pytest.mark.parametrize(("name", "format"), JSON.items(), ids=JSON)
 
 
 def lists(name):
@@ -61,48 +58,43 @@ def written(format, nbests, rescored=None):
 
 
 @every_file
-@pytest.mark.parametrize("change", ["none", "crlf", "no final newline", "both"])
-def test_writing_gives_the_same_bytes(name, format, change):
+@pytest.mark.parametrize("change", ["crlf", "no final newline", "both"])
+def test_line_ends_make_no_difference(name, format, change):
     text = (GOLDEN / name).read_bytes().decode()
     if change in ("crlf", "both"):
         text = text.replace("\n", "\r\n")
     if change in ("no final newline", "both"):
         text = text.removesuffix("\n").removesuffix("\r")
     nbests = read(format, text, GOLDEN / name)
-    assert written(format, nbests) == text
     assert [nbest.texts for nbest in nbests] == [nbest.texts for nbest in lists(name)]
     assert [h.features for nbest in nbests for h in nbest] == [h.features for nbest in lists(name) for h in nbest]
+    if name in JSON:
+        assert written(format, nbests) == text
 
 
-@every_file
+@every_json_file
 def test_lists_made_in_python_read_back(name, format):
     made = [
         NBestList(nbest.segment_id, tuple(h._replace(raw="") for h in nbest), nbest.feature_names)
         for nbest in lists(name)
     ]
-    if name.startswith("srilm2"):  # is written in the first form
-        made = [
-            NBestList(n.segment_id, tuple(h._replace(features=h.features[:1]) for h in n), ("score",)) for n in made
-        ]
     again = read(format, written(format, made), GOLDEN / name)
     assert [(n.segment_id, n.texts) for n in again] == [(n.segment_id, n.texts) for n in made]
-    if format.keeps_features:
-        assert [(n.feature_names, [(h.features, h.score) for h in n]) for n in again] == [
-            (n.feature_names, [(h.features, h.score) for h in n]) for n in made
-        ]
+    assert [(n.feature_names, [(h.features, h.score) for h in n]) for n in again] == [
+        (n.feature_names, [(h.features, h.score) for h in n]) for n in made
+    ]
 
 
-@every_file
-def test_a_rescored_list_keeps_its_other_lines(name, format):
-    """The second list alone, turned round twice, has the lines that it had, but for what was added."""
+@every_json_file
+def test_a_rescored_list_keeps_its_texts(name, format):
+    """The second list alone, turned round twice."""
     nbest = lists(name)[-1]
     rows = np.arange(len(nbest))
     turned = Rescored((), np.zeros((len(nbest), 0)), rows.astype(float), rows[::-1].tolist())
-    (once,) = read(format, written(format, [nbest], turned), GOLDEN / name) if name != "nemo.tsv" else [None]
-    if once is not None:
-        (twice,) = read(format, written(format, [once], turned), GOLDEN / name)
-        assert once.texts == nbest.texts[::-1]
-        assert twice.texts == nbest.texts
+    (once,) = read(format, written(format, [nbest], turned), GOLDEN / name)
+    (twice,) = read(format, written(format, [once], turned), GOLDEN / name)
+    assert once.texts == nbest.texts[::-1]
+    assert twice.texts == nbest.texts
 
 
 def test_kaldi():
@@ -154,16 +146,14 @@ def test_kaldi_costs_that_are_missing(tmp_path):
         read_nbest([tmp_path / "k" / "words_text"], KaldiFormat())
 
 
-def test_srilm_three_forms():
-    ((plain,), (first,), (second,)) = lists("srilm.nbest"), lists("srilm1.nbest"), lists("srilm2.nbest")
+def test_srilm_with_and_without_a_header():
+    ((plain,), (first,)) = lists("srilm.nbest"), lists("srilm1.nbest")
     assert plain.segment_id == "srilm"
     assert plain.texts == ["so it is", "so is it", ""]
     assert plain.feature_names == ("acoustic", "lm", "words")
     assert plain[0].features == pytest.approx((-11043.7 * LN10, -21.4 * LN10, 5))
     assert first.texts == ["so it is", "so is it"]
     assert first[0].features == pytest.approx((-5340 * 1024 * math.log(1.0001),))
-    assert second.texts == ["so it", "so is"], "phones are skipped, and pauses"
-    assert second[0].features == pytest.approx((-5340 * BYTELOG, -3490 * BYTELOG, -360 * BYTELOG))
 
 
 def test_srilm_folders():
@@ -175,7 +165,10 @@ def test_srilm_folders():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("NBestList3.0\n(-1) a\n", r"x:1: found 'NBestList3.0', expected NBestList1.0 or NBestList2.0"),
+        (
+            "NBestList2.0\n(-1) a ( st: 0 et: 1 g: -1 a: -2 )\n",
+            r"x:1: found 'NBestList2.0', expected NBestList1.0, .* without times",
+        ),
         ("NBestList1.0\n(-1) a\nNBestList1.0\n", r"x:3: found 'NBestList1.0', expected .* one list a file"),
         ("NBestList1.0\n-1 a\n", r"x:2: found '-1 a', expected \(score\) and words"),
         ("NBestList1.0\n(a) b\n", r"x:2: the score is 'a', expected a number"),
@@ -188,45 +181,12 @@ def test_srilm_errors(text, said):
         read(SrilmFormat(), text)
 
 
-def test_htk_mlf():
-    first, second = lists("htk.mlf")
-    assert (first.segment_id, first.texts) == ("utt-07", ["so it", "soit", ""])
-    assert [h.score for h in first] == [-1203.25 - 810.5 - 90.25, -2104.5, 0]
-    assert second.texts == ["a mill", "'tis"], "the auxiliary names are the words"
-    assert second[0].features == (-905.5 - 700.25,)
-    (octal,) = read(HtkMlfFormat(), '"a.rec"\nStra\\303\\237e\n.\n')
-    assert (octal.texts, octal.feature_names) == (["Straße"], ())
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("so\n", r"x:1: found \'so\', expected #!MLF!# or the quoted name of a label file"),
-        ('"a.rec"\nso\n', r'x:2: the labels of a lack the final ".": is the file cut short\?'),
-        ('"a.rec"\nso -1\n.\n"b.rec"\nso\n.\n', r"x:6: some labels of b have scores and some have none"),
-        ('"a.rec"\nso -1 -2\n.\n', r"x:2: found 'so -1 -2', expected \[start end\] name \[score\]"),
-    ],
-)
-def test_htk_mlf_errors(text, said):
-    with pytest.raises(FormatError, match=said):
-        read(HtkMlfFormat(), text)
-
-
 def test_julius():
     first, second = lists("julius.out")
     assert (first.segment_id, first.texts) == ("utt-07", ["so it is", "so is it"])
     assert first.feature_names == ("score", "acoustic", "lm")
     assert first[1].features == (-4370.5, -4295.25, -75.25)
     assert (second.segment_id, second[0].score, second.line) == ("utt-12", -2100.25, 22)
-
-
-def test_julius_rescored():
-    first, _ = lists("julius.out")
-    lines = written(JuliusFormat(), [first], Rescored(("new",), np.array([[1.0], [2.0]]), np.array([-5, -4.5]), [1, 0]))
-    assert lines.startswith("STAT: include config: main.jconf\n------\n")
-    assert "sentence1: <s> so is it </s>\nwseq1: <s> so is it </s>\n" in lines
-    assert "cmscore1: 1.000 0.412 0.205 0.111 1.000\nscore1: -4.5 (AM: -4295.250000  LM: -75.250000)\n" in lines
-    assert "features1: score= -4370.5 acoustic= -4295.25 lm= -75.25 new= 2\n" in lines
 
 
 @pytest.mark.parametrize(
@@ -253,9 +213,6 @@ def test_espnet_folders(path):
     assert [h.score for h in nbests[0]] == [-3.2718, -4.125]
     assert nbests[1][0].features == (-1.5,)
     assert len(nbests) == (3 if path == "espnet" else 2)
-    assert written(EspnetFormat(), nbests) == "".join(
-        (GOLDEN / "espnet.text").read_text().splitlines(True)[: 1 + len(nbests)]
-    )
 
 
 def test_espnet_without_scores_and_with_some(tmp_path):
@@ -304,6 +261,8 @@ def test_nemo():
         read(NemoFormat(beam=2), "a\t-1\n" * 3)
     with pytest.raises(FormatError, match=r"x:1: found 1 column, expected text<TAB>score"):
         read(NemoFormat(beam=2), "a\n")
+    with pytest.raises(FormatError, match=r"x:1: found 3 columns, expected text<TAB>score"):
+        read(NemoFormat(beam=2), "a\t-1\tscore= -1\n")
 
 
 def test_icefall():
@@ -325,16 +284,6 @@ def test_wenet():
     assert (second.texts, second[1].score) == (["oh no", ""], -7.25)
     with pytest.raises(FormatError, match=r"x:1: no candidate for utterance 'a'"):
         read(WenetFormat(), "wav a\nwav b\n")
-
-
-def test_pyctcdecode():
-    first, second = lists("pyctcdecode.jsonl")
-    assert first[0] == Hypothesis("so it is", (-3.25, -2.625), -5.875, {}, first[0].raw)
-    assert (second.segment_id, second[1].features) == ("utt-12", (-4.0, -0.5))
-    beams = {"utt-1": [["a", [], -1.0, -2.0]], "utt-2": [["b", [], -1.0, -3.0], ["c", [], -2.0, -4.0]]}
-    one, two = read(PyctcdecodeFormat(), json.dumps(beams))
-    assert (one.segment_id, two.segment_id, two.texts) == ("utt-1", "utt-2", ["b", "c"])
-    assert [n.texts for n in read(PyctcdecodeFormat(), written(PyctcdecodeFormat(), [two]))] == [["b", "c"]]
 
 
 def test_alternatives(tmp_path):
@@ -364,12 +313,11 @@ def test_alternatives(tmp_path):
     ("format", "text", "said"),
     [
         (WhisperFormat(), '{"a": 1}', r'x:1: expected a Whisper result with "segments" or "avg_logprob"'),
-        (PyctcdecodeFormat(), "[1]", r"x:1: expected the beams of an utterance"),
         (AlternativesFormat(), '{"results": []}', r'x:1: expected "alternatives" with a "transcript" each'),
         (AlternativesFormat(), '{"results":\n [}', r"x:2: not JSON \(.*\); expected JSON lines or one JSON document"),
         (AlternativesFormat(), '{"NBest": [{"Lexical": "a"}]}\nb\n', r"x:2: not JSON"),
         (WhisperFormat(), '[{"text": "a", "avg_logprob": -1}]\n[{"text": "a"}]', r"features of segment 1 are none, expected avg"),
-        (PyctcdecodeFormat(), '{"beams": [{"text": "a"}], "rerank": {"scores": [1, 2]}}', r"'scores' must be 1 finite numbers"),
+        (AlternativesFormat(), '{"alternatives": [{"transcript": "a"}], "rerank": {"scores": [1, 2]}}', r"'scores' must be 1 finite numbers"),
     ],
 )  # fmt: skip
 def test_json_errors(format, text, said):

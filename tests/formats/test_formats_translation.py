@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.formats.completions import CompletionsFormat
+from rerank_adapters.formats.guessing import guess
 from rerank_adapters.formats.plain import PlainFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_adapters.formats.translation_json import Ctranslate2Format, SockeyeFormat, TransformersFormat
@@ -16,7 +17,7 @@ from rerank_plugins.core.metrics_and_tuners import Rescored
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 FILES = {
-    "plain.txt": PlainFormat(),
+    "plain.txt": PlainFormat(n=2),
     "sockeye.jsonl": SockeyeFormat(),
     "ctranslate2.jsonl": Ctranslate2Format(),
     "transformers.jsonl": TransformersFormat(),
@@ -39,22 +40,34 @@ def written(format, nbests):
 
 @pytest.mark.parametrize(("name", "format"), FILES.items(), ids=FILES)
 @pytest.mark.parametrize("change", ["none", "crlf", "no final newline", "both"])
-def test_writing_gives_the_same_bytes(name, format, change):
+def test_line_ends_make_no_difference_and_json_is_written_as_it_was(name, format, change):
     text = (GOLDEN / name).read_bytes().decode()
     if change in ("crlf", "both"):
         text = text.replace("\n", "\r\n")
     if change in ("no final newline", "both"):
         text = text.removesuffix("\n").removesuffix("\r")
     nbests = read(format, text)
-    assert written(format, nbests) == text
     assert [nbest.texts for nbest in nbests] == [nbest.texts for nbest in lists(name)]
+    if format.reads_json:
+        assert written(format, nbests) == text
 
 
-def test_plain_groups_with_scores():
+def test_plain_lines_with_scores():
     first, second = lists("plain.txt")
     assert (first.segment_id, first.texts, first.feature_names) == ("0", ["the old mill", "an old mill"], ("score",))
     assert [(h.score, h.features) for h in first] == [(-0.5, (-0.5,)), (-0.75, (-0.75,))]
-    assert (second.segment_id, second.line, second.texts) == ("1", 4, ["nobody came"])
+    assert (second.segment_id, second.line, second.texts) == ("1", 3, ["nobody came", "none came"])
+
+
+@pytest.mark.parametrize("n", [3, 0])
+def test_groups_between_blank_lines_are_no_lists(n):
+    wanted = "2 lines for each, without blank lines" if n else "name it, --format plain,n=100"
+    with pytest.raises(FormatError, match=wanted):
+        read(PlainFormat(n=n), "a\nb\n\nc\nd\n\n")
+    with pytest.raises(FormatError, match="reads as groups of lines between blank lines"):
+        guess(["a\n", "b\n", "\n", "c\n", "d\n"], "x")
+    (one,) = read(PlainFormat(n=3), "a\nb\n\n")  # an empty hypothesis
+    assert one.texts == ["a", "b", ""]
 
 
 def test_plain_lines(tmp_path):
@@ -63,7 +76,6 @@ def test_plain_lines(tmp_path):
     first, second = read_nbest([tmp_path / "h"], PlainFormat(n=2))
     assert (first.texts, second.texts, second.feature_names) == (["a", "b"], ["", "c"], ("lm", "words"))
     assert second[1].features == (-3, 1)
-    assert written(PlainFormat(n=2), [first, second]) == "a\nb\n\nc\n"
     with pytest.raises(FormatError, match=r"h.logp: no such file"):
         read_nbest([tmp_path / "h"], PlainFormat(n=2, scores=".logp"))
     (tmp_path / "h.logp").write_text("1\n2\n")
@@ -84,8 +96,6 @@ def test_plain_lines_that_begin_with_a_score():
         [-0.41, -0.63],
         (-0.63,),
     )
-    turned = Rescored((), np.zeros((2, 0)), np.array([0.0, 1.0]), [1, 0])
-    assert "".join(PlainFormat(n=2, prefix=True).write(nbest, turned)) == "".join(text.splitlines(True)[::-1])
     with pytest.raises(FormatError, match=r"x:1: found 'a', expected score \|\|\| text"):
         read(PlainFormat(n=1, prefix=True), "a\n")
     with pytest.raises(FormatError, match=r"x:1: the total score is 'a', expected a number"):

@@ -183,7 +183,6 @@ call-1 1 spk 0.0 2.5 so it is
 call-2 1 spk 0.0 9.0 ignore_time_segment_in_scoring
 call-3 1 spk 0.0 1.0 oh
 """
-CTM = "call-1 1 0.5 0.2 it\ncall-1 1 0.1 0.3 so 0.9\n;; comment\ncall-2 1 0 1 oh\n"
 
 
 def test_outputs_have_the_form_in_which_they_have_all_ids(tmp_path):
@@ -197,23 +196,18 @@ def test_outputs_have_the_form_in_which_they_have_all_ids(tmp_path):
             assert texts == ["", "so it is"], (name, form)
 
 
-def test_stm_and_ctm(tmp_path):
+def test_stm(tmp_path):
     (tmp_path / "a.stm").write_text(STM)
-    (tmp_path / "b.ctm").write_text(CTM)
-    stm, ctm = read_references([tmp_path / "a.stm"]), read_references([tmp_path / "b.ctm"])
+    stm = read_references([tmp_path / "a.stm"])
     ((oh,), (joined,)) = stm.for_segments(["call-3", "call-1"])
     assert (oh, shown(joined)) == ("oh", "so it is { oh / owe } no { @ / uh }")
     assert stm.ids == ["spk-000", "spk-001", "spk-002"]
     assert stm.for_segments(["spk-000"]) == [("so it is",)]
     with pytest.raises(FormatError, match="call-2-1 has times that do not count: expected ids of segments"):
         stm.for_segments(["call-2"])
-    assert ctm.for_segments(["call-2", "call-1"]) == [("oh",), ("so it",)]
-    assert ctm.timed[0].outputs(["call-2", "call-1"], None) == {"call-2": "oh", "call-1": "so it"}
     (tmp_path / "c").write_text("call-1 1 x\n")
     with pytest.raises(FormatError, match=r"c:1: found 3 columns, expected file, channel, speaker, start, end and the"):
         read_references([tmp_path / "c"], "stm").ids  # noqa: B018
-    with pytest.raises(FormatError, match=r"c:1: found 3 columns, expected file, channel, start, duration, word"):
-        read_references([tmp_path / "c"], "ctm").ids  # noqa: B018
 
 
 def test_the_references_of_icefall(tmp_path):

@@ -82,7 +82,7 @@ def lists_step(run: Run, name: str, label: str = RERANKED) -> Step:
         facts = ListFacts()
         with ExitStack() as files:
             lines = files.enter_context(open_atomic(best))
-            lists = [files.enter_context(open_lists(path, run.job.format, one_file=True)) for path in ranked]
+            lists = [files.enter_context(open_lists(path, run.job.format)) for path in ranked]
             for nbest, rescored in apply_weights(job, tuned, table_pairs(data.nbests, columns), facts=facts):
                 texts[nbest.segment_id] = nbest[rescored.order[0]].text
                 for writer in lists:

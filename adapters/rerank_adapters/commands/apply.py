@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     "--segments", type=Path, metavar="FILE",
     help="The times of the utterances for a CTM: `utterance recording start end` a line, as Kaldi has them.",
 )  # fmt: skip
-@click.option("--nbest-out", type=options.lists_file, metavar="FILE",
+@click.option("--nbest-out", type=options.output_file, metavar="FILE",
               help="Also write the reranked lists, with the new features and totals.")  # fmt: skip
 @click.option("--table", type=Path, metavar="TABLE",
               help="Take features from this table; those that the weights need and it lacks are "
@@ -66,9 +66,9 @@ def command(
     lists are read into memory first. A warning says in numbers where the lists are unlike those of the tuning.
 
     Behind a decoder, in a pipe, the result of a list is written as soon as the list is complete: a list in a line of
-    JSON with the line, plain text with the blank line, others when the next list begins. Name the format, since 40
-    lines are read to guess it. Lists in another order than that of their ids are an error then, unless --stream takes
-    them as they come. With --stream, ids may come again: each run of lines is a list.
+    JSON with the line, plain text with the last of its lines, others when the next list begins. Name the format, since
+    40 lines are read to guess it. Lists in another order than that of their ids are an error then, unless --stream
+    takes them as they come. With --stream, ids may come again: each run of lines is a list.
 
     \b
     decoder ... | rerank apply - -w weights.toml --format moses
@@ -80,7 +80,6 @@ def command(
     from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
     from rerank_adapters.chain.provenance import recorded_job
     from rerank_adapters.config import plugin_table
-    from rerank_adapters.formats.guessing import known_format
     from rerank_adapters.formats.outputs import Arriving, OneBests, read_segments
     from rerank_adapters.formats.reading import once, read_nbest, stream_nbest
     from rerank_adapters.formats.sources import Sources
@@ -131,7 +130,5 @@ def command(
     if unlike := unlike_tuning(tuned.provenance, facts):
         click.echo(f"rerank: warning: {unlike}", err=True)
     if nbest_out:
-        if not known_format(job.format).keeps_totals:
-            click.echo("rerank: this format cannot hold totals: the reranked lists have the new order alone", err=True)
         summary_line.wrote("the reranked lists", nbest_out)
     summary_line.wrote(counted(lists_read, "1-best"), output)

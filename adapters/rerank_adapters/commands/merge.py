@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rerank_adapters.commands.options import job_options, lists_file, output_option
+from rerank_adapters.commands.options import job_options, output_option
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_plugins import ConfigError
 
@@ -22,12 +22,12 @@ DECODER = re.compile(r"([^\s=|:/-][^\s=|:/]*)=(.+)", re.DOTALL)  # a word that c
 
 @click.command("merge")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@output_option("Write the merged lists to this file or, in the format srilm, to this folder.", lists_file)
+@output_option("Write the merged lists to this file.")
 @job_options("format_")
 @click.option(
     "--as", "form", metavar="FORMAT",
     help="Write the lists in this format: NAME or NAME,option=value,…",
-    show_default="that of the files, each byte as it was",
+    show_default="that of the files, each byte as it was; moses for formats that are read alone",
 )  # fmt: skip
 @click.option(
     "--agreement", "agreements", multiple=True, metavar="METRIC",
@@ -63,7 +63,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
     from rerank_adapters.formats.combination import combine, outputs_of_lines
     from rerank_adapters.formats.plain import PlainFormat
     from rerank_adapters.formats.reading import merge_files, without_lines
-    from rerank_adapters.formats.writing import open_lists
+    from rerank_adapters.formats.writing import check_written, open_lists
     from rerank_adapters.runtime.progress import StatusLine, counted
 
     summary_line = SummaryLine()
@@ -81,6 +81,8 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
         lists = merge_files(nbest, job.format)
     form = form or ("moses" if decoders else None)
     written = job.builder.build("format", plugin_table(form), "--as") if form else job.format
+    if form:
+        check_written(written, f"--as {form}", job.registry.known("format").values())
     segments = hypotheses = respelt = 0
     with open_lists(output, written) as out, StatusLine("merging"):
         for merged in lists:

@@ -17,7 +17,7 @@ import click
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.form_names import FORMS
 from rerank_plugins import ConfigError
-from rerank_plugins.core.paths import check_output, check_writable
+from rerank_plugins.core.paths import check_output
 from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ reference_form_option = click.option(
     "--reference-form", default="auto", show_default=True, metavar="FORM",
     type=Form(FORMS),
     help="How the references name their segments: lines (numbered from 0), lines-from-1, kaldi (an id in front), trn"
-    " (an id at the end), json (or json,key=KEY,id_key=KEY; id_key=none numbers the lines), icefall, fairseq, stm, ctm,"
-    " or sgm (NIST's SGML and WMT's XML). With auto, lines are counted if the ids of the segments are numbers;"
+    " (an id at the end), json (or json,key=KEY,id_key=KEY; id_key=none numbers the lines), icefall, fairseq, stm, or"
+    " sgm (NIST's SGML and WMT's XML). With auto, lines are counted if the ids of the segments are numbers;"
     " otherwise the form is the one that has all ids.",
 )  # fmt: skip
 unpaired_option = click.option(
@@ -77,7 +77,7 @@ unpaired_option = click.option(
     " tuning leaves them out (empty); or they are left out, as are those without a reference; or they are an error.",
 )  # fmt: skip
 system_form_option = click.option(
-    "--system-form", type=Form(["auto", "lines", "kaldi", "trn", "json", "icefall", "ctm", "sgm"]),
+    "--system-form", type=Form(["auto", "lines", "kaldi", "trn", "json", "icefall", "sgm"]),
     help="The form of the SYSTEMs, where it is not what their lines show; json,key=KEY names the key of the outputs.",
 )  # fmt: skip
 source_option = click.option(
@@ -141,17 +141,11 @@ def output_file(value: str) -> Path:
     return path
 
 
-def lists_file(value: str) -> Path:
-    """The same, or an existing folder, for lists in a format with one list in a file."""
-    if not Path(value).is_dir():
-        return output_file(value)
-    check_writable(Path(value), Path(value))
-    return Path(value)
-
-
-def output_option(what: str, type: Callable[[str], Path] = output_file) -> Callable[[Command], Command]:
+def output_option(what: str) -> Callable[[Command], Command]:
     """`-o`: the file to write, stdout by default; `what` begins the help text."""
-    return click.option("-o", "--output", type=type, default="-", metavar="FILE", help=what, show_default="stdout")
+    return click.option(
+        "-o", "--output", type=output_file, default="-", metavar="FILE", help=what, show_default="stdout"
+    )
 
 
 def table_file(value: str) -> Path:

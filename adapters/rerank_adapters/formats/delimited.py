@@ -28,7 +28,6 @@ from typing import ClassVar
 
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.feature_field import UNLABELLED, FeatureField, spell
-from rerank_adapters.formats.line_lists import with_end
 from rerank_adapters.formats.one_line import one_column
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
 from rerank_plugins.kit.files.text import finite_value, shortest
@@ -162,6 +161,11 @@ class DelimitedFormat(NBestFormat):
         if hypothesis.score is not None or self.columns_at_least > 3:
             columns.insert(self.score_column % 4, shortest(hypothesis.score or 0.0))
         return f" {BAR} ".join(columns) + "\n"
+
+
+def with_end(line: str, end: str) -> str:
+    """The line, with a line end added where it lacks one, as the last line of a file may."""
+    return line if line.endswith("\n") else line + end
 
 
 def _links(fields: Sequence[str], read: Sequence[int | None]) -> str | None:

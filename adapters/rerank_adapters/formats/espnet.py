@@ -7,7 +7,7 @@
 Give the folder that holds these folders, or one above it: the parts `output.1`, `output.2` … of a job are read in the
 order of their numbers. The file `text` of one of the folders stands for all of them. The feature `score`, the total, is
 a natural logarithm as the beam search of ESPnet adds it up. A single file with lines `utterance words` is read too: the
-lines of one utterance that follow each other are a list, best first. A rescored list is written in that form.
+lines of one utterance that follow each other are a list, best first.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import ClassVar
 
-from rerank_adapters.formats.line_lists import OrderFormat, grouped, line_end
-from rerank_plugins import FormatError, Hypothesis, NBestList, open_text
-from rerank_plugins.core.nbest import NO_SPARSE
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, open_text
 from rerank_plugins.kit.files.text import finite_value
 
 RANKED = re.compile(r"[1-9][0-9]*best_recog")
@@ -30,10 +28,8 @@ Texts = Mapping[str, tuple[str, int]]  # the text of an utterance and the number
 
 
 @dataclass(frozen=True)
-class EspnetFormat(OrderFormat):
+class EspnetFormat(NBestFormat):
     """ESPnet n-best folders (1best_recog, 2best_recog, …), or lines `utterance words`, best first."""
-
-    ids_are_words: ClassVar[bool] = True
 
     def read_folder(self, folder: str) -> Iterator[NBestList]:
         """Yield the lists of all parts of a decoding, each utterance at its place in `1best_recog/text`."""
@@ -48,15 +44,11 @@ class EspnetFormat(OrderFormat):
         if RANKED.fullmatch(Path(path).parent.name) and (Path(path).parent.parent / "1best_recog" / "text").is_file():
             yield from _part(Path(path).parent.parent)
             return
-        yield from grouped(
-            (_utterance(line, path, number)[0], Hypothesis(_utterance(line, path, number)[1], raw=line), number)
-            for number, line in enumerate(lines, 1)
-        )
-
-    def compose(self, nbest: NBestList, hypotheses: Iterable[Hypothesis]) -> Iterator[str]:
-        """Yield a line with the utterance and the words for each hypothesis."""
-        for hypothesis in hypotheses:
-            yield f"{nbest.segment_id} {hypothesis.text}".rstrip(" ") + line_end(nbest)
+        utterances = ((*_utterance(line, path, number), number) for number, line in enumerate(lines, 1))
+        for utterance, run in groupby(utterances, key=itemgetter(0)):
+            ranked = list(run)
+            hypotheses = tuple(Hypothesis(text) for _, text, _ in ranked)
+            yield NBestList(utterance, hypotheses, line=ranked[0][2])
 
 
 def _numbered(path: Path) -> list[tuple[int, str]]:
@@ -91,9 +83,7 @@ def _part(folder: Path) -> Iterator[NBestList]:
                 break  # the beam of this utterance ended with fewer hypotheses
             score = _score(utterance, scores, recognised / "score") if scores is not None else None
             values = () if score is None else (score,)
-            text = texts[utterance][0]
-            raw = f"{utterance} {text}".rstrip(" ") + "\n"
-            hypotheses.append(Hypothesis(text, values, score, NO_SPARSE, raw))
+            hypotheses.append(Hypothesis(texts[utterance][0], values, score))
         yield NBestList(utterance, tuple(hypotheses), ("score",) if scored else (), line=line)
 
 

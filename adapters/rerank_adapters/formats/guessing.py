@@ -21,8 +21,9 @@ from rerank_adapters.formats.columnar import ENDINGS as TABLE_ENDINGS
 from rerank_adapters.formats.columnar import kind_of, open_lines
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.delimited import BAR
-from rerank_adapters.formats.line_lists import lists_in
+from rerank_adapters.formats.list_files import lists_in
 from rerank_adapters.formats.named_formats import format_named
+from rerank_adapters.formats.no_text import begins_json, check_text
 from rerank_adapters.formats.srilm import PAUSES
 from rerank_plugins import FormatError, NBestFormat, NBestList, PluginError, Rescored
 from rerank_plugins.core.json_and_toml import read_json
@@ -53,7 +54,7 @@ JSON_WANTED = (
     " keys --format rows,id=KEY,text=KEY names"
 )
 DELIMITED = ("moses", "cdec", "joshua", "travatar", "marian")
-LIKE_TEXT = ("kaldi", "kaldi-lattice", "espnet", "plain")  # whose lines may as well be those of a text
+LIKE_TEXT = ("kaldi", "kaldi-lattice", "espnet")  # whose lines may as well be those of a text
 logger = logging.getLogger(__name__)
 
 
@@ -80,7 +81,7 @@ def guess(lines: Sequence[str], path: str) -> Guess:
     reading = reading or (_table(filled) if kind_of(path) else None) or _by_lines(head, filled)
     if reading is None:
         message = f"the first line, {_short(filled[0])!r}, does not show the format of these lists"
-        if filled[0].lstrip()[:1] == "{":
+        if filled[0].lstrip().startswith("{") or begins_json(filled[0]):
             raise FormatError(f"{message}: {JSON_WANTED}", path=path, line=1)
         raise FormatError(f"{message}; name it with --format: {'; '.join(CANDIDATES)}", path=path, line=1)
     if isinstance(reading, str):
@@ -89,13 +90,20 @@ def guess(lines: Sequence[str], path: str) -> Guess:
 
 
 def shows_no_lists(path: str) -> bool:
-    """Whether the first lines of a file show no format of lists, as those of a plain text do."""
+    """Whether the first lines of a file show no format of lists, as those of a plain text do.
+
+    Raises FormatError for lines that are no text either.
+    """
     with open_lines(path) as lines:
         head = list(islice(lines, LINES))
-    try:
-        return not any(line.strip() for line in head) or guess(head, path).name == "plain"
-    except FormatError:
-        return True
+    if any(line.strip() for line in head):
+        try:
+            guess(head, path)
+        except FormatError:
+            check_text(head, path)
+        else:
+            return False
+    return True
 
 
 def unmistakable(lines: Sequence[str], path: str) -> Guess | None:
@@ -167,9 +175,7 @@ def _named(filled: Sequence[str], path: str) -> Guess | None:
     """A guess by a header, or by the folder of the file."""
     if re.fullmatch(r"[1-9][0-9]*best_recog", Path(path).parent.name):
         return Guess("espnet", "the n-best folders of ESPnet")
-    if filled[0].startswith("#!MLF!#"):
-        return Guess("htk-mlf", "an HTK master label file")
-    if filled[0].startswith(("NBestList1.0", "NBestList2.0")):
+    if filled[0].startswith("NBestList"):
         return Guess("srilm", f"SRILM {filled[0].strip()}")
     if SLF.fullmatch(next((line for line in filled if not line.startswith("#")), "")):
         return Guess("htk-slf", "an HTK lattice")
@@ -214,7 +220,8 @@ def _by_lines(head: Sequence[str], filled: Sequence[str]) -> Guess | str | None:
     if len(set(ids)) < len(ids) and len(set(runs)) == len(runs) and all(re.search(r"\d", id_) for id_ in ids):
         return Guess("espnet", "lines of `utterance words`, best first", uncertain=True)
     if "" in [line.strip() for line in head[1:-1]]:
-        return Guess("plain", "groups of lines between blank lines", uncertain=True)
+        wanted = "wanted as many lines for each segment, --format plain,n=N, or its id before each, id ||| text |||"
+        return f"reads as groups of lines between blank lines; {wanted}"
     return None
 
 
@@ -267,18 +274,11 @@ def _json(filled: Sequence[str]) -> Guess | None:
         try:
             record = read_json(text)
         except ValueError:
-            return _json_keys(lambda key: f'"{key}"' in text, nested=text.lstrip().startswith("["))
+            return _json_keys(lambda key: f'"{key}"' in text)
     if _two_rows(filled):
         return Guess("rows", "the rows of a table, as JSON lines")
     keys = _keys(record, 4)
-    first = record[0] if isinstance(record, list) and record else record
-    if isinstance(first, list) and first and isinstance(first[0], list):
-        first = first[0]
-    beams = isinstance(first, list) and len(first) in (4, 5) and isinstance(first[0], str)
-    if isinstance(record, dict) and not beams:
-        inner = next(iter(record.values()), None)
-        beams = isinstance(inner, list) and bool(inner) and isinstance(inner[0], list) and len(inner[0]) in (4, 5)
-    return _json_keys(lambda key: key in keys, nested=beams)
+    return _json_keys(lambda key: key in keys)
 
 
 def _table(filled: Sequence[str]) -> Guess | None:
@@ -300,7 +300,7 @@ def _two_rows(filled: Sequence[str]) -> bool:
     return any(key in first and first[key] == second.get(key) for key in ("id", "segment_id"))
 
 
-def _json_keys(has: Callable[[str], bool], nested: bool) -> Guess | None:
+def _json_keys(has: Callable[[str], bool]) -> Guess | None:
     if has("hyps") or (has("input") and has("output")):
         return Guess("hyporadise", "JSON lines of HyPoradise")
     if (
@@ -319,8 +319,6 @@ def _json_keys(has: Callable[[str], bool], nested: bool) -> Guess | None:
         return Guess("transformers", "the output of transformers")
     if has("hypotheses"):
         return Guess("ctranslate2", "CTranslate2's JSON")
-    if has("logit_score") or has("beams") or nested:
-        return Guess("pyctcdecode", "the beams of pyctcdecode")
     return None
 
 

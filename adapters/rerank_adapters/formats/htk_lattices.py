@@ -31,9 +31,9 @@ from functools import cache
 
 from rerank_adapters.formats.lattice_search import Arc, Lattice, Scales
 from rerank_adapters.formats.lattices import LatticeFormat
-from rerank_adapters.formats.line_lists import files_in, stem
+from rerank_adapters.formats.list_files import files_in, stem
 from rerank_plugins import FormatError, NBestList, open_text, option
-from rerank_plugins.kit.files.text import finite_value, shortest
+from rerank_plugins.kit.files.text import finite_value
 
 logger = logging.getLogger(__name__)
 FIELD = re.compile(r"""([A-Za-z_][\w-]*)=("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\S*)""")
@@ -55,7 +55,6 @@ class _Slf:
     header: dict[str, str] = field(default_factory=dict)
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)  # the fields of each
     links: list[tuple[int, dict[str, str]]] = field(default_factory=list)
-    raw: str = ""
     defined: int = 0  # the number of lines that define a node
 
     def scores(self) -> tuple[str, ...]:
@@ -92,7 +91,6 @@ class HtkSlfFormat(LatticeFormat):
                 yield self._list(slf, path, warned)
                 slf = None
             slf = slf or _Slf(number)
-            slf.raw += line
             if not line.strip() or line.startswith("#"):
                 continue
             if not fields:
@@ -106,24 +104,6 @@ class HtkSlfFormat(LatticeFormat):
                 slf.header.update(fields)
         if slf is not None:
             yield self._list(slf, path, warned)
-
-    def paths(self, utterance: str, sequences: list[tuple[list[str], float]]) -> Iterator[str]:
-        """Yield a lattice in which each path has its total as the LM score of its first arc."""
-        scale = 1.0 if self.lm_scale is None else self.lm_scale
-        penalty = self.word_penalty or 0.0
-        nodes = ["I=0"]
-        links: list[str] = []
-        ends = [1 + sum(max(len(words), 1) for words, _ in sequences)] if len(sequences) > 1 else []
-        for words, total in sequences:
-            score, before = (total - penalty * len(words)) / scale, 0
-            for word in words or ["!NULL"]:
-                nodes.append(f"I={len(nodes)} W={word}")
-                links.append(f"J={len(links)} S={before} E={len(nodes) - 1} a=0 l={shortest(score)}")
-                before, score = len(nodes) - 1, 0.0
-            links += [f"J={len(links)} S={before} E={end} a=0 l=0" for end in ends]
-        nodes += [f"I={end} W=!NULL" for end in ends]
-        yield f"VERSION=1.0\nUTTERANCE={utterance}\nN={len(nodes)} L={len(links)}\n"
-        yield from (f"{line}\n" for line in (*nodes, *links))
 
     def _list(self, slf: _Slf, path: str, warned: set[str]) -> NBestList:
         if not slf.nodes:
@@ -149,7 +129,7 @@ class HtkSlfFormat(LatticeFormat):
         self._ends(slf, lattice, numbers, into, path)
         _say_what_lacks(lattice, scores, path, warned)
         utterance = stem(slf.header["U"]) if slf.header.get("U") else stem(path)
-        nbest = self.nbest(lattice, utterance, self._scales(slf, scores, path), slf.raw, path, slf.line)
+        nbest = self.nbest(lattice, utterance, self._scales(slf, scores, path), path, slf.line)
         return _with_columns(nbest, scores) if slf.links else nbest
 
     def _scales(self, slf: _Slf, scores: Collection[str], path: str) -> Scales:

@@ -4,8 +4,8 @@ r"""The recognition files of icefall (`recogs-*.txt`, icefall/utils.py: store_tr
     utt-07:\thyp=['so', 'it', 'is']        one `hyp` line, or several, best first
     utt-07:\thyp=['so', 'is', 'it']
 
-Lists of words are read; so are plain texts, which older versions wrote. There are no scores. The references are those
-of the same file: name it with -r too. Time stamps (`timestamp_hyp=…`) are kept with their hypothesis.
+Lists of words are read; so are plain texts, which older versions of icefall wrote. There are no scores. The references
+are those of the same file: name it with -r too. Time stamps (`timestamp_hyp=…`) are not read.
 """
 
 from __future__ import annotations
@@ -14,23 +14,19 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
-from rerank_adapters.formats.line_lists import OrderFormat, line_end
-from rerank_plugins import FormatError, Hypothesis, NBestList
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList
 
 LINE = re.compile(r"(\S+):\t(\w+)=(.*)")
 
 
 @dataclass(frozen=True)
-class IcefallFormat(OrderFormat):
+class IcefallFormat(NBestFormat):
     """icefall recognition files, `utterance:<TAB>hyp=[words]`; a run of hypotheses of one utterance is a list."""
-
-    ids_are_words: ClassVar[bool] = True
 
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
         """Yield one list per run of lines of one utterance. Raises FormatError with the path and the line."""
-        utterance, start, lead = "", 0, ""
+        utterance, start = "", 0
         hypotheses: list[Hypothesis] = []
         number = 0
         for number, line in enumerate(lines, 1):
@@ -39,32 +35,19 @@ class IcefallFormat(OrderFormat):
                 wanted = "utterance:<TAB>ref=… or utterance:<TAB>hyp=…"
                 raise FormatError(f"found {line.strip()!r}, expected {wanted}", path=path, line=number)
             if match[1] != utterance or match[2] == "ref":
-                if hypotheses:
-                    yield NBestList(utterance, tuple(hypotheses), line=start)
-                elif utterance:
-                    raise FormatError(f"no hyp= line for utterance {utterance!r}", path=path, line=number)
-                utterance, start, lead, hypotheses = match[1], number, "", []
+                if utterance:
+                    yield _list(utterance, hypotheses, start, path, number)
+                utterance, start, hypotheses = match[1], number, []
             if match[2] == "hyp":
-                hypotheses.append(Hypothesis(words_of(match[3], path, number), raw=lead + line))
-                lead = ""
-            elif hypotheses:
-                hypotheses[-1] = hypotheses[-1]._replace(raw=hypotheses[-1].raw + line)
-            else:
-                lead += line
-        if hypotheses:
-            yield NBestList(utterance, tuple(hypotheses), line=start)
-        elif utterance:
-            raise FormatError(f"no hyp= line for utterance {utterance!r}", path=path, line=number)
+                hypotheses.append(Hypothesis(words_of(match[3], path, number)))
+        if utterance:
+            yield _list(utterance, hypotheses, start, path, number)
 
-    def compose(self, nbest: NBestList, hypotheses: Iterable[Hypothesis]) -> Iterator[str]:
-        """Yield the reference, where there is one, and a line for each hypothesis."""
-        end = line_end(nbest)
-        for line in nbest[0].raw.split("\n"):
-            match = LINE.fullmatch(line.rstrip("\r"))
-            if match is not None and match[2] == "ref":
-                yield f"{nbest.segment_id}:\tref={match[3]}{end}"
-        for hypothesis in hypotheses:
-            yield f"{nbest.segment_id}:\thyp={hypothesis.words!r}{end}"
+
+def _list(utterance: str, hypotheses: list[Hypothesis], start: int, path: str, line: int) -> NBestList:
+    if not hypotheses:
+        raise FormatError(f"no hyp= line for utterance {utterance!r}", path=path, line=line)
+    return NBestList(utterance, tuple(hypotheses), line=start)
 
 
 def words_of(text: str, path: str, line: int) -> str:

@@ -28,7 +28,7 @@ from operator import ne
 from typing import Any, ClassVar, TypeGuard
 
 from rerank_adapters.formats.delimited import reordered
-from rerank_adapters.formats.line_lists import files_in, stem
+from rerank_adapters.formats.list_files import files_in, stem
 from rerank_adapters.formats.one_line import in_lines
 from rerank_adapters.formats.record_keys import ADDED, JsonKeys, KeysError
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, open_text, option

@@ -27,15 +27,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from rerank_adapters.formats.lattice_search import Arc, Lattice, Scales
 from rerank_adapters.formats.lattices import LatticeFormat
-from rerank_adapters.formats.line_lists import OrderFormat, line_end, read_values
 from rerank_adapters.formats.segment_ids import is_number
-from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
-from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.text import STANDARD, finite_value, shortest
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, open_text, option
+from rerank_plugins.kit.files.text import STANDARD, finite_value
 
 COSTS = ("ac_cost", "lm_cost", "graph_cost", "acwt", "lmwt.nolm", "lmwt.lmonly", "lmwt.withlm", "graphwt")
 KEY = re.compile(r"(.+)-([1-9][0-9]{0,8})")
@@ -65,10 +62,8 @@ def spelt(integers: Iterable[str], symbols: Mapping[str, str], path: str, line: 
 
 
 @dataclass(frozen=True)
-class KaldiFormat(OrderFormat):
+class KaldiFormat(NBestFormat):
     """Kaldi n-best lists as text, keyed `utterance-rank`; archives of costs beside the file are features."""
-
-    ids_are_words: ClassVar[bool] = True
 
     costs: tuple[str, ...] = option((), doc="names of the archives of costs beside the file; default: Kaldi's names")
     words: Path | None = option(None, doc="symbol table (words.txt), where the words are integers")
@@ -94,15 +89,9 @@ class KaldiFormat(OrderFormat):
             if int(match[2]) in ranks:
                 raise FormatError(f"the key {key!r} occurs twice", path=path, line=number)
             text = words.strip() if symbols is None else spelt(words.split(), symbols, path, number)
-            ranks[int(match[2])] = Hypothesis(text, _values(key, costs, path, number), None, NO_SPARSE, line)
+            ranks[int(match[2])] = Hypothesis(text, _values(key, costs, path, number))
         if ranks:
             yield _list(utterance, ranks, tuple(costs), start)
-
-    def compose(self, nbest: NBestList, hypotheses: Iterable[Hypothesis]) -> Iterator[str]:
-        """Yield a line for each hypothesis, with its new rank in its key."""
-        end = line_end(nbest)
-        for rank, hypothesis in enumerate(hypotheses, 1):
-            yield f"{nbest.segment_id}-{rank} {hypothesis.text}".rstrip(" ") + end
 
     def _read_costs(self, path: str) -> dict[str, Mapping[str, float]]:
         folder = Path(path).parent
@@ -111,8 +100,23 @@ class KaldiFormat(OrderFormat):
         archives: dict[str, Mapping[str, float]] = {}
         for name in names:
             with open_text(folder / name) as lines:
-                archives[name] = read_values(lines, str(folder / name), negative=True)
+                archives[name] = read_costs(lines, str(folder / name))
         return archives
+
+
+def read_costs(lines: Iterable[str], path: str) -> dict[str, float]:
+    """The negated cost of each key of a file of lines `key cost`. Raises FormatError for a key that occurs twice."""
+    values: dict[str, float] = {}
+    for number, line in enumerate(lines, 1):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != 2:
+            raise FormatError(f"found {len(fields)} columns, expected a key and a number", path=path, line=number)
+        if fields[0] in values:
+            raise FormatError(f"the key {fields[0]!r} occurs twice", path=path, line=number)
+        values[fields[0]] = -finite_value(fields[1], f"the value of {fields[0]!r}", path, number)
+    return values
 
 
 def _values(key: str, costs: Mapping[str, Mapping[str, float]], path: str, line: int) -> tuple[float, ...]:
@@ -139,10 +143,9 @@ class KaldiLatticeFormat(LatticeFormat):
         """Yield one list per lattice. Raises FormatError with the path and the line."""
         symbols = read_symbols(self.words) if self.words is not None else None
         scales = Scales(self.acoustic_scale, self.lm_scale, self.word_penalty)
-        lattice, utterance, raw, start = Lattice(), "", "", 0
+        lattice, utterance, start = Lattice(), "", 0
         for number, line in enumerate(lines, 1):
             fields = line.split()
-            raw += line
             if not start:
                 if len(fields) > 1:
                     raise FormatError(f"found {line.strip()!r}, expected the key of a lattice alone on its line",
@@ -152,24 +155,10 @@ class KaldiLatticeFormat(LatticeFormat):
             elif fields:
                 self._add(lattice, fields, symbols, path, number)
             else:
-                yield self.nbest(lattice, utterance, scales, raw, path, start)
-                lattice, raw, start = Lattice(), "", 0
+                yield self.nbest(lattice, utterance, scales, path, start)
+                lattice, start = Lattice(), 0
         if start:
-            yield self.nbest(lattice, utterance, scales, raw, path, start)
-
-    def paths(self, utterance: str, sequences: list[tuple[list[str], float]]) -> Iterator[str]:
-        """Yield a compact lattice in which each path has the negation of its total as the LM cost of its first arc."""
-        yield f"{utterance} \n"
-        node = 0
-        for words, total in sequences:
-            cost = (-total - self.word_penalty * len(words)) / self.lm_scale
-            before = 0
-            for position, word in enumerate(words or ["<eps>"]):
-                node += 1
-                yield f"{before}\t{node}\t{word}\t{shortest(cost) if position == 0 else 0},0,\n"
-                before = node
-            yield f"{node}\n"
-        yield "\n"
+            yield self.nbest(lattice, utterance, scales, path, start)
 
     def _add(
         self, lattice: Lattice, fields: list[str], symbols: Mapping[str, str] | None, path: str, line: int

@@ -8,9 +8,9 @@ space, and so it is at a tab, which separates columns. Programs break lines at "
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from rerank_plugins import ConfigError, NBestList
+from rerank_plugins import ConfigError
 
 BARS = re.compile(r"\|{3,}")
 
@@ -42,12 +42,6 @@ def one_column(text: str) -> str:
     'oh &#124;&#124;&#124; no | yes'
     """
     return BARS.sub(lambda bars: "&#124;" * len(bars[0]), one_line(text))
-
-
-def spelt_texts(nbest: NBestList, spelling: Callable[[str], str]) -> NBestList:
-    """The list with the spelling of the texts of those hypotheses that were not read from lines."""
-    texts = [hypothesis.text if hypothesis.raw else spelling(hypothesis.text) for hypothesis in nbest]
-    return nbest if texts == nbest.texts else nbest.with_texts(texts)
 
 
 def check_id(segment_id: str, marks: str = "") -> None:

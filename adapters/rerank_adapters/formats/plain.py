@@ -1,7 +1,7 @@
-"""Plain text with one hypothesis a line: `n` lines for each segment, or groups between blank lines.
+"""Plain text with one hypothesis a line, `n` lines for each segment.
 
     the old mill          with n=2: lines 1 and 2 are segment 0, lines 3 and 4 segment 1; an empty line is an empty
-    an old mill           hypothesis. Without n: a blank line ends each group.
+    an old mill           hypothesis
     nobody came
     none came
 
@@ -20,28 +20,27 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from rerank_adapters.formats.delimited import BAR, BLANK
 from rerank_adapters.formats.feature_field import FeatureField
-from rerank_adapters.formats.line_lists import OrderFormat, check_size, line_end
-from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, open_text, option
-from rerank_plugins.kit.files.text import finite_value, shortest
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, open_text, option
+from rerank_plugins.kit.files.text import finite_value
 
 
 @dataclass(frozen=True)
-class PlainFormat(OrderFormat):
-    """Plain text: n lines for each segment, or groups between blank lines; scores and features in files beside it."""
+class PlainFormat(NBestFormat):
+    """Plain text: n lines for each segment; scores and features in files beside it."""
 
-    n: int = option(0, doc="number of hypotheses of each segment; 0: blank lines end the lists")
+    n: int = option(0, doc="number of hypotheses of each segment (required)")
     prefix: bool = option(False, doc="whether each line begins with its total, `-0.41 ||| text`, as CTranslate2 has it")
     scores: str = option("", doc="ending of the file with a total on each line; default: .scores, if there is one")
     features: str = option("", doc="ending of the file with `name= value` on each line; default: .features, if any")
 
-    keeps_ids: ClassVar[bool] = False
-
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
-        """Yield one list per segment. Raises FormatError with the path and the line."""
+        """Yield a list for each `n` lines. Raises FormatError with the path and the line."""
+        if self.n < 1:
+            wanted = "the number of lines for each segment is not known: name it, --format plain,n=100"
+            raise FormatError(wanted, path=path)
         with ExitStack() as files:
             totals, features = (
                 _SidecarFile(files, path, ending, default)
@@ -55,19 +54,10 @@ class PlainFormat(OrderFormat):
         self, lines: Iterable[str], path: str, totals: _SidecarFile, features: _SidecarFile
     ) -> Iterator[NBestList]:
         parser = FeatureField(lambda label: False, features.path or totals.path or path)
-        segment, start, lead, number = 0, 0, "", 0
+        number, blank_ends = 0, self.n > 1  # whether all lists so far end with a blank line
         hypotheses: list[Hypothesis] = []
         for number, line in enumerate(lines, 1):
             total, field = totals.line(number), features.line(number)
-            if not self.n and not line.strip():
-                if hypotheses:
-                    hypotheses[-1] = hypotheses[-1]._replace(raw=hypotheses[-1].raw + line)
-                    yield NBestList(str(segment), tuple(hypotheses), parser.names, line=start)
-                    segment, hypotheses = segment + 1, []
-                else:
-                    lead += line
-                continue
-            start = start if hypotheses else number
             text, where = line.strip(BLANK), totals.path
             if self.prefix:
                 total, bar, text = (part.strip(BLANK) for part in line.partition(BAR))
@@ -76,34 +66,17 @@ class PlainFormat(OrderFormat):
                     raise FormatError(f"found {line.strip()!r}, expected score {BAR} text", path=path, line=number)
             score = finite_value(total, "the total score", where, number) if total is not None else None
             values, sparse = parser.parse(field if field is not None else f"score= {total}" if total else "", number)
-            hypotheses.append(Hypothesis(text, values, score, sparse, lead + line))
-            lead = ""
-            if self.n and len(hypotheses) == self.n:
-                yield NBestList(str(segment), tuple(hypotheses), parser.names, line=start)
-                segment, hypotheses = segment + 1, []
-        if hypotheses and self.n:
+            hypotheses.append(Hypothesis(text, values, score, sparse))
+            if len(hypotheses) == self.n:
+                first = number - self.n + 1
+                yield NBestList(str(number // self.n - 1), tuple(hypotheses), parser.names, line=first)
+                hypotheses, blank_ends = [], blank_ends and not line.strip()
+        if hypotheses:
             message = f"the file has {number} lines, expected a multiple of the {self.n} lines of a segment"
             raise FormatError(message, path=path, line=number)
-        if hypotheses:
-            yield NBestList(str(segment), tuple(hypotheses), parser.names, line=start)
-
-    def compose(self, nbest: NBestList, hypotheses: Iterable[Hypothesis]) -> Iterator[str]:
-        """Yield a line for each hypothesis, and a blank line after the list where blank lines end lists.
-
-        Raises ConfigError for a list of another size than `n`, and for an empty hypothesis where blank lines end lists.
-        """
-        hypotheses = list(hypotheses)
-        if self.n:
-            check_size(nbest, self.n, "n")
-        elif not self.prefix and not all(hypothesis.text.strip() for hypothesis in hypotheses):
-            message = f"segment {nbest.segment_id} has an empty hypothesis, which would end its list"
-            raise ConfigError(f"{message}; wanted another format, or n=N where all lists have N hypotheses")
-        end = line_end(nbest)
-        for hypothesis in hypotheses:
-            total = f"{shortest(hypothesis.score or 0.0)} {BAR} " if self.prefix else ""
-            yield f"{total}{hypothesis.text}{end}"
-        if not self.n:
-            yield end
+        if blank_ends and number > self.n:
+            message = f"a blank line ends each list, and counts as a hypothesis: wanted {self.n - 1} lines for each"
+            raise FormatError(f"{message}, without blank lines between them", path=path, line=self.n)
 
 
 class _SidecarFile:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from rerank_adapters.formats.line_lists import stem
+from rerank_adapters.formats.list_files import stem
 from rerank_plugins import ConfigError
 
 Role = Literal["source", "reference", "output"]

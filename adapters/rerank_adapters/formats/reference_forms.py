@@ -28,13 +28,12 @@ from typing import Literal, NamedTuple
 from rerank_adapters.formats.guessing import LINES
 from rerank_adapters.formats.icefall import LINE as ICEFALL
 from rerank_adapters.formats.icefall import words_of
-from rerank_adapters.formats.line_lists import COMPRESSED
+from rerank_adapters.formats.list_files import COMPRESSED
 from rerank_adapters.formats.record_texts import shows_objects
 from rerank_plugins import FormatError
 
 IdForm = Literal["trn", "kaldi"]
 ID_FORMS: tuple[IdForm, ...] = ("trn", "kaldi")
-TIMED = ("stm", "ctm")  # forms with times, see nist/timed.py
 ENOUGH = 10  # lines with ids that are alike, distinct and shared
 SORTED = 6  # lines whose first words are distinct, those of another file, and in alphabetical order, are most rare, too
 MANY = 20  # lines of text whose first words are all distinct, and those of another file, are most rare
@@ -145,11 +144,21 @@ def icefall_texts(lines: Iterable[str], path: str) -> dict[str, str]:
     return texts
 
 
+def is_named(path: str, ending: str) -> bool:
+    """Whether a file has a name with this ending, before that of a compression."""
+    return any(path.removesuffix(compression).endswith(ending) for compression in ("", *COMPRESSED))
+
+
 def shown_form(path: str, lines: Iterable[str]) -> str | None:
-    """The form that a file's name or lines show: ctm, stm, trn, icefall, fairseq or json; None for other forms."""
-    name = next((path.removesuffix(ending) for ending in COMPRESSED if path.endswith(ending)), path)
-    for form in ("ctm", "stm", "trn"):
-        if name.endswith(f".{form}"):
+    """The form that a file's name or lines show: stm, trn, icefall, fairseq or json; None for other forms.
+
+    Raises FormatError for the name of a CTM.
+    """
+    if is_named(path, ".ctm"):
+        wanted = "wanted an utterance a line (lines, kaldi, trn) or an STM"
+        raise FormatError(f"is a CTM by its name, which is no form of references or outputs: {wanted}", path=path)
+    for form in ("stm", "trn"):
+        if is_named(path, f".{form}"):
             return form
     first = next((line for line in lines if line.strip()), "")
     if ICEFALL.fullmatch(first):

@@ -8,13 +8,13 @@ A file has one of these forms:
     trn     `word word … (utterance-id)`, the form that NIST's scoring tools read
     json    JSON lines with a transcript, or a table with named columns; by id, or by number where it has none
     icefall, fairseq  see reference_forms.py
-    stm, ctm   with times, see nist/timed.py
+    stm     with times, see nist/timed.py
     sgm     NIST's SGML or WMT's XML, see markup.py; its segments are numbered as lines are
 
 `auto` means one of the forms after `trn` where the file shows it (JSON lines with a transcript, tags,
-`utterance:<TAB>ref=`, the names *.stm and *.ctm), or the name *.trn, then `lines` where the ids of all segments are
-numbers. Otherwise it means the form with ids in which the file has the id of every segment. Files without lists have
-ids where they share them, and lines that may have ids are no text without being called `lines`: see reference_forms.py.
+`utterance:<TAB>ref=`, the name *.stm), or the name *.trn, then `lines` where the ids of all segments are numbers.
+Otherwise it means the form with ids in which the file has the id of every segment. Files without lists have ids where
+they share them, and lines that may have ids are no text without being called `lines`: see reference_forms.py.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.guessing import unmistakable
 from rerank_adapters.formats.markup import Place, without_markup
 from rerank_adapters.formats.nist.markup import hypothesis_text, reference_text
+from rerank_adapters.formats.no_text import check_text
 from rerank_adapters.formats.record_keys import JsonKeys, Role
-from rerank_adapters.formats.record_texts import one_sided, record_texts, shows_objects, shows_table
+from rerank_adapters.formats.record_texts import one_sided, record_texts, shows_table
 from rerank_adapters.formats.reference_forms import (
     ENOUGH,
     ID_FORMS,
-    TIMED,
     WITH_IDS,
     TextFile,
     distinct_ids,
@@ -104,9 +104,9 @@ def read_lines(path: str | Path) -> list[str]:
 class References:
     """`lines[i]` has line i of each of the files `names`; `form` says how lines are matched with segments.
 
-    Files whose form names each segment have `texts`, by id, and `lines` without ids. Files with times (STM, CTM) are
-    `timed` instead, and have no `lines`. `places` are the documents and numbers of lines that were read from markup.
-    `id_key` says whether the option of that name, of records in JSON, can match the texts by their places.
+    Files whose form names each segment have `texts`, by id, and `lines` without ids. Files with times (STM) are `timed`
+    instead, and have no `lines`. `places` are the documents and numbers of lines that were read from markup. `id_key`
+    says whether the option of that name, of records in JSON, can match the texts by their places.
     """
 
     lines: tuple[tuple[str, ...], ...]
@@ -248,7 +248,7 @@ class References:
 
         `form` is that of the references. Raises FormatError where lines that are matched by their numbers may have ids.
         """
-        if self.form == "auto" and form in (*WITH_IDS, *TIMED):
+        if self.form == "auto" and form in (*WITH_IDS, "stm"):
             by_form = {own: dict(self._utterances(0, own)) for own in sorted(ID_FORMS, key=lambda own: own != form)}
             own, texts = max(by_form.items(), key=lambda item: len(item[1].keys() & set(ids)))
             if 2 * len(texts.keys() & set(ids)) > len(texts):
@@ -346,10 +346,10 @@ def references_of(
     if shown is None and shows_table(columns[0], role, repeated=True):
         shown = "json"
     texts: tuple[Mapping[str, str], ...] = ()
-    if shown in TIMED:
+    if shown == "stm":
         from rerank_adapters.formats.nist.timed import TimedTranscripts
 
-        timed = [TimedTranscripts(name, shown, tuple(column)) for name, column in zip(names, columns, strict=True)]
+        timed = [TimedTranscripts(name, tuple(column)) for name, column in zip(names, columns, strict=True)]
         return References((), tuple(names), shown, timed=tuple(timed))
     if shown in ("icefall", "fairseq"):
         from rerank_adapters.formats.fairseq import targets
@@ -365,7 +365,7 @@ def references_of(
     elif shown == "trn":
         form = "trn"
     else:
-        _check_text(columns[0], names[0], form)
+        _check_lines(columns[0], names[0], form)
     for name, column in zip(names, columns, strict=True):
         if len(column) != len(columns[0]):
             message = f"{len(column)} lines, but {names[0]} has {len(columns[0])}: expected as many"
@@ -373,13 +373,12 @@ def references_of(
     return References(tuple(zip(*columns, strict=True)), tuple(names), form, texts, role, places=tuple(places))
 
 
-def _check_text(lines: Sequence[str], name: str, form: ReferenceForm) -> None:
+def _check_lines(lines: Sequence[str], name: str, form: ReferenceForm) -> None:
     """Raise FormatError for lines of another form that would be taken for text: lists of hypotheses, and records."""
     if form == "auto" and (lists := unmistakable(lines, name)):
         raise FormatError(f"reads as {lists.title}, which has hypotheses but no references", path=name)
-    if form == "lines" and lines[0].startswith("{") and shows_objects(lines[:1]):
-        by_place = "the form json,id_key=none matches its records by their places"
-        raise FormatError(f"the lines are JSON, not text; {by_place}", path=name)
+    if form in ("auto", *NUMBERED):
+        check_text(lines, name)
 
 
 def settled(texts: Sequence[References]) -> list[References]:

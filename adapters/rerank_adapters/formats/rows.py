@@ -25,12 +25,12 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from rerank_adapters.formats.columnar import ENDINGS, open_lines
-from rerank_adapters.formats.delimited import reordered
+from rerank_adapters.formats.delimited import reordered, with_end
 from rerank_adapters.formats.frames import Roles
-from rerank_adapters.formats.line_lists import LineFormat, files_in
+from rerank_adapters.formats.list_files import files_in
 from rerank_adapters.formats.named_columns import Row, delimited_rows
 from rerank_adapters.formats.one_line import one_line
-from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, Rescored, option
+from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
 from rerank_plugins.core.json_and_toml import json_line, read_json
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.core.registry import suggestion
@@ -40,7 +40,7 @@ MISSING = ("", "NA", "N/A", "NULL", "null", "None", "<NA>")  # as programs write
 
 
 @dataclass(frozen=True)
-class RowsFormat(LineFormat):
+class RowsFormat(NBestFormat):
     """Rows of a table, one for each hypothesis: CSV or TSV with a line of names, JSON lines, Parquet or Arrow."""
 
     reads_json: ClassVar[bool] = True
@@ -89,11 +89,20 @@ class RowsFormat(LineFormat):
             with open_lines(path) as lines:
                 yield from self.read(lines, str(path))
 
-    def written(self, nbest: NBestList, rescored: Rescored | None) -> Iterator[str]:
-        """Yield a line of JSON for each hypothesis of a list, in its new order if there is one.
+    def spelling(self, text: str) -> str:
+        """The text as one line."""
+        return one_line(text)
+
+    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
+        """Yield the lines of a list, as they were read or, otherwise, a line of JSON for each hypothesis.
 
         Raises ConfigError for a feature that is called as one of the other columns.
         """
+        lines = nbest.lines
+        if rescored is None and all(lines):
+            yield from (with_end(line, "\n") for line in lines[:-1])
+            yield from lines[-1:]
+            return
         ordered = nbest if rescored is None else reordered(nbest, rescored)
         id_, text, total, source = self.id or "id", self.text or "text", self.score or "score", self.source or "source"
         if taken := [name for name in ordered.feature_names if name in (id_, text, total, source)]:
@@ -101,7 +110,7 @@ class RowsFormat(LineFormat):
             raise ConfigError(f"a feature is called {taken[0]!r}: name another column for the {role}, as {role}=COLUMN")
         for hypothesis in ordered:
             row: dict[str, Any] = _record(hypothesis.raw)
-            row |= {id_: nbest.segment_id, text: hypothesis.text}
+            row |= {id_: nbest.segment_id, text: one_line(hypothesis.text)}
             row |= {} if hypothesis.score is None else {total: hypothesis.score}
             row |= {} if nbest.source is None else {source: nbest.source}
             row |= dict(zip(ordered.feature_names, hypothesis.features, strict=True))

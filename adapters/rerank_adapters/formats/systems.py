@@ -1,9 +1,9 @@
 """Reads the outputs of a system: the transcripts or translations that a file was given as, never its references.
 
 A file of n-best lists stands for the first hypothesis of each list, where its lines show one of the formats that no
-text can be taken for: JSON, icefall's recordings, lists with `|||`, the output of fairseq, WeNet and Julius, HTK's
-label files, and SRILM's lists with a header. Other records in JSON have the output under a key of `record_keys.py`. All
-else is text, which is read as references are.
+text can be taken for: JSON, icefall's recordings, lists with `|||`, the output of fairseq, WeNet and Julius, and
+SRILM's lists with a header. Other records in JSON have the output under a key of `record_keys.py`. All else is text,
+which is read as references are.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ from rerank_adapters.applications.missing_words.options import (
     model_option,
     ngram_option,
 )
-from rerank_adapters.commands.options import jobs_option, lists_file, output_option
+from rerank_adapters.commands.options import jobs_option, output_file, output_option
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.runtime.progress import CountingBar, counted
@@ -282,7 +282,7 @@ LAYOUTS = {"text": _as_text, "tsv": _as_table, "json": _as_json, "imputation": _
 @click.option("--as", "form", type=click.Choice(list(LAYOUTS)), default="text", show_default=True,
               help="Print restored sentences, a line with the details of each, JSON objects, or CSV as a submission to "
                    "the billion-word imputation task.")  # fmt: skip
-@click.option("--nbest-out", type=lists_file, metavar="FILE",
+@click.option("--nbest-out", type=output_file, metavar="FILE",
               help="Also write all restored sentences, as n-best lists with their features.")  # fmt: skip
 @accuracy_option
 @output_option("Write the sentences to this file.")

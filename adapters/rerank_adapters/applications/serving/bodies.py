@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, FiniteFloat, T
 from rerank_adapters.formats.guessing import LINES as FIRST
 from rerank_adapters.formats.guessing import guess
 from rerank_adapters.formats.one_line import one_line
+from rerank_adapters.formats.writing import is_written
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList
 
 if TYPE_CHECKING:
@@ -178,6 +179,9 @@ def answer(request: Request, lists: Lists, reranked: Sequence[Reranked]) -> tupl
         lines = (one_line(one.best) + "\n" for one in reranked)
     elif lists.format is None:
         raise ConfigError("output=nbest is for lists in an n-best format; these are JSON")
+    elif not is_written(lists.format):
+        wanted = "wanted output=json or output=lines"
+        raise ConfigError(f"output=nbest: lists in this format are read, not written; {wanted}")
     else:
         lines = (line for one in reranked for line in lists.format.write(one.nbest, one.rescored))
     return "text/plain; charset=utf-8", "".join(lines).encode()

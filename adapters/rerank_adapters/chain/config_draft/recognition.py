@@ -10,17 +10,18 @@ from pathlib import Path
 
 from rerank_adapters.chain.config_draft.lists import Lists, Reader
 from rerank_adapters.chain.config_draft.roles import ROLES, role_of
-from rerank_adapters.chain.config_draft.undecided import ANY_TEXT, decide
+from rerank_adapters.chain.config_draft.undecided import decide
 from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.guessing import LINES, NUMBER, Guess, guess, guess_folder
 from rerank_adapters.formats.kaldi import COSTS
-from rerank_adapters.formats.line_lists import stem
+from rerank_adapters.formats.list_files import stem
 from rerank_adapters.formats.record_texts import shows_table
 from rerank_plugins import FormatError
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.model_file import is_model_file
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 
+ANY_TEXT = ("plain", "espnet")  # formats in which almost any text can be read
 SCORES = re.compile(rf"\s*{NUMBER}(?:\s+{NUMBER})*\s*")
 WEIGHT = re.compile(rf"\S+=\s*{NUMBER}(?:\s+{NUMBER})*")
 

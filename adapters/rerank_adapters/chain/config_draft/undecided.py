@@ -1,4 +1,4 @@
-"""Decides which files are lists where any text could be one: plain lines, groups of lines, outputs of systems.
+"""Decides which files are lists where any text could be one: plain lines, lines with ids, outputs of systems.
 
 A file of lists has a text beside it with a line for each of its segments: the references. Where no file is so, texts
 with as many lines as the references, and their words, are the outputs of systems, which are combined: each is a file of
@@ -21,7 +21,6 @@ from rerank_adapters.formats.references import read_lines
 from rerank_adapters.text import whole_words
 from rerank_plugins import FormatError
 
-ANY_TEXT = ("plain", "espnet")  # formats in which almost any text can be read
 ONE_A_LINE: tuple[str, dict[str, Any]] = ("plain", {"n": 1})
 LONGEST = 1000  # hypotheses of a segment
 
@@ -35,7 +34,7 @@ def decide(files: Sequence[Path], reader: Reader, texts: Collection[Path]) -> li
         read = [reader.tried(path) for path in candidates]
         return _with_references([one for one in read if one], lines) or [one for one in read if one]
     if not one_a_line:
-        read = [reader.tried(path, name) for path in candidates if (name := _shown(lines[path], path)) in ANY_TEXT]
+        read = [reader.tried(path, "espnet") for path in candidates if _shown(lines[path], path) == "espnet"]
         grouped = [one for one in read if one]
         if lists := _with_references(grouped, lines):
             return lists

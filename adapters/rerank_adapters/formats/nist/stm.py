@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rerank_adapters.formats.nist.ctm import Channel
 from rerank_adapters.formats.nist.markup import reference_text
 from rerank_plugins import FormatError
 from rerank_plugins.kit.files.text import finite_value
 
+Channel = tuple[str, str]  # the names of a file and of one of its channels
 IGNORED = "ignore_time_segment_in_scoring"
 
 
