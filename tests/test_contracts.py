@@ -456,7 +456,7 @@ def test_the_checks_see_what_is_wrong(monkeypatch):
     with pytest.raises(AssertionError, match="a text in place of a list of texts"):
         check_metric(built("metric", "wer", {}))
     monkeypatch.undo()
-    model = built("language_model", "kenlm", {"model": ARPA})
+    model = built("language_model", "ngram-lm", {"model": ARPA})
     break_promise(monkeypatch, model, "finish", lambda value: value - 1.0)
     with pytest.raises(AssertionError, match="steps sum to"):
         check_incremental_lm(model)

@@ -72,17 +72,11 @@ _MODULES = {
     "surprisal": "applications.language_models.word_measures",
     "train": "api.training",
 }  # of names that `api` has not
-FORMER = {  # names of earlier versions, and what does the same
-    "extract_features": "Pipeline(features).transform(nbests)",
-    "rerank": "Pipeline.load(file).predict(nbests)",
-    "tune": "Pipeline(features, tuner=…, metric=…).fit(nbests, references)",
-}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        how = f"; {FORMER[name]} does that now" if name in FORMER else _similar(name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{how}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_similar(name)}")
     from importlib import import_module
 
     return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'api')}"), name)

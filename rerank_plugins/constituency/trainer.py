@@ -149,7 +149,6 @@ class SplitTrainer(TreebankTrainer):
         None,
         within="[1, ]",
         metavar="TREES",
-        former="split_on",
         doc="Learn the splits on at most this many trees of each FILE, evenly spaced, and only the last iterations on "
         "all trees. Default: all.",
     )
@@ -163,7 +162,6 @@ class SplitTrainer(TreebankTrainer):
         200.0,
         within="[0, ]",
         metavar="COUNT",
-        former="rare_marks",
         doc="With features: states of labels with marks that occur less often than this are made one, and rules a "
         "thousandth as often are left out. More of it makes a smaller, faster grammar.",
     )

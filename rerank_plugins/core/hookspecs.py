@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 hookspec = pluggy.HookspecMarker("rerank_plugins")
 hookimpl = pluggy.HookimplMarker("rerank_plugins")
 
-Register = Callable[..., None]  # (name, factory or its place, *, former=()); `former` are names of earlier versions
+Register = Callable[..., None]  # (name, factory or its place)
 
 
 @hookspec

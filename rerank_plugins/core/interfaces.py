@@ -38,16 +38,14 @@ def option(
     short: str = "",
     metavar: str = "",
     writes: bool = False,
-    former: str = "",
 ) -> Any:
     """A dataclass field with a one-line description, which `rerank plugins` shows; required if it has no default.
 
     `changes_results` is false for the size of a batch and the like: what was computed with another value is used again.
     Numbers may have an interval that they lie `within`, as in "[1, 6]" or "(0, ]". The options of trainers may have, on
-    the command line, a `short` letter and a `metavar`; `writes` is true of a path that training writes. A trainer
-    also understands the `former` name of an option, with a note.
+    the command line, a `short` letter and a `metavar`; `writes` is true of a path that training writes.
     """
-    command_line = {"within": within, "short": short, "metavar": metavar, "writes": writes, "former": former}
+    command_line = {"within": within, "short": short, "metavar": metavar, "writes": writes}
     return dataclasses.field(default=default, metadata={"doc": doc, "changes_results": changes_results, **command_line})
 
 

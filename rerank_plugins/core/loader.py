@@ -146,9 +146,9 @@ def _register(
 ) -> hookspecs.Register:
     origin = (distribution.name, distribution.version) if distribution else ("", "")
 
-    def register(name: str, factory: Callable[..., Any] | str, *, former: tuple[str, ...] = ()) -> None:
+    def register(name: str, factory: Callable[..., Any] | str) -> None:
         names.add((kind, name))
-        new.append(Entry(kind, name, factory, owner, former, *origin))
+        new.append(Entry(kind, name, factory, owner, *origin))
 
     return register
 

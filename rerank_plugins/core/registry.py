@@ -78,15 +78,13 @@ class Entry:
     """A registered plugin: the factory that `use = "name"` in a config refers to, and the owner that registered it.
 
     `made_by` is the factory, or the place of a class (`module:Class`), which is imported when it is first used.
-    `former` are names that it had in earlier versions, which are still understood. `distribution` and `version` are
-    those of the package that an installed plugin is from, and empty for others.
+    `distribution` and `version` are those of the package that an installed plugin is from, and empty for others.
     """
 
     kind: str
     name: str
     made_by: Callable[..., Any] | str
     owner: str
-    former: tuple[str, ...] = ()
     distribution: str = ""
     version: str = ""
 
@@ -185,12 +183,8 @@ class Registry:
         return (self.entries["language_model"] if kind == "feature" else {}) | self.entries[kind]
 
     def find(self, kind: str, name: str) -> Entry | None:
-        """The entry of that name or, with a warning, of that former name; None if there is none."""
-        known = self.known(kind)
-        entry = known.get(name) or next((entry for entry in known.values() if name in entry.former), None)
-        if entry is not None and entry.name != name:
-            _warn_of_former_name(entry, name)
-        return entry
+        """The entry of that name; None if there is none."""
+        return self.known(kind).get(name)
 
     def left_out(self, kind: str = "", name: str = "") -> str:
         """The end of an error about an unknown name: the plugins left out that register it, or else all that were."""
@@ -255,12 +249,6 @@ def place_of(made: Any) -> str:
     """
     name = getattr(made, "__qualname__", "")
     return f"{made.__module__}:{name}" if name else ""
-
-
-@lru_cache
-def _warn_of_former_name(entry: Entry, name: str) -> None:
-    """Warn once in a process."""
-    logger.warning("the %s %r is called %r now", entry.kind.replace("_", " "), name, entry.name)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

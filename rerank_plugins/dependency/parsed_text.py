@@ -30,7 +30,7 @@ class TreebankTrainer(Trainer):
     default_parser = "english"
     writes_treebank = True
 
-    max_length: int = option(60, within="[1, ]", former="longest", doc="Leave out trees of more words than this.")
+    max_length: int = option(60, within="[1, ]", doc="Leave out trees of more words than this.")
     every: int = option(1, within="[1, ]", doc="Write only every Nth of the others, the first one included.")
 
     def train(self, data: TrainingData) -> Trained:

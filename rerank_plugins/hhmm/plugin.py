@@ -6,7 +6,7 @@ from rerank_plugins import Register, hookimpl
 @hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this family."""
-    register("hhmm-lm", "rerank_plugins.hhmm.language_model:HhmmLanguageModel", former=("hhmm",))
+    register("hhmm-lm", "rerank_plugins.hhmm.language_model:HhmmLanguageModel")
 
 
 @hookimpl

@@ -42,7 +42,7 @@ class MissingWordsTrainer(Trainer):
     )
     min_count: int = option(2, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
     max_words: int | None = option(
-        None, within="[1, ]", metavar="N", former="words", doc="Keep only the N most frequent words in the vocabulary."
+        None, within="[1, ]", metavar="N", doc="Keep only the N most frequent words in the vocabulary."
     )
     held_out: str | None = option(
         None,

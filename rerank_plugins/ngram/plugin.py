@@ -13,7 +13,7 @@ def register_feature_extractors(register: Register) -> None:
 @hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this family."""
-    register("ngram-lm", "rerank_plugins.ngram.language_model:NgramLanguageModel", former=("ngram", "kenlm"))
+    register("ngram-lm", "rerank_plugins.ngram.language_model:NgramLanguageModel")
     register("mixture", "rerank_plugins.ngram.mixture:MixtureLanguageModel")
     register("unigram", "rerank_plugins.ngram.unigram_model:UnigramLanguageModel")
 

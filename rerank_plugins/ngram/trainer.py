@@ -35,7 +35,7 @@ class NgramTrainer(Trainer):
     )
     min_count: int = option(1, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
     max_words: int | None = option(
-        None, within="[1, ]", metavar="N", former="words", doc="Keep only the N most frequent words in the vocabulary."
+        None, within="[1, ]", metavar="N", doc="Keep only the N most frequent words in the vocabulary."
     )
     closed: bool = option(False, doc="Give unknown words no probability (a closed vocabulary).")
     prune: str = option(

@@ -130,7 +130,7 @@ class WordClassesTrainer(Trainer):
     text: tuple[str, ...] = option(
         (), metavar="FILE", doc="Keep the most frequent words of this tokenised text as they are. Repeatable."
     )
-    max_words: int = option(200, within="[1, ]", former="words", doc="How many of the most frequent words to keep.")
+    max_words: int = option(200, within="[1, ]", doc="How many of the most frequent words to keep.")
 
     def train(self, data: TrainingData) -> Trained:
         """The `WordClasses` of the tags of treebanks. Raises FormatError."""

@@ -6,6 +6,4 @@ from rerank_plugins import Register, hookimpl
 @hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this family."""
-    register(
-        "referential-lm", "rerank_plugins.referential.language_model:ReferentialLanguageModel", former=("referential",)
-    )
+    register("referential-lm", "rerank_plugins.referential.language_model:ReferentialLanguageModel")

@@ -27,13 +27,11 @@ class EsaTrainer(Trainer):
         doc="A document is a line (title<TAB>text, or text alone), a block of lines that ends at an empty line "
         "(blocks; it may start with `# title`), or N lines of running text.",
     )
-    max_documents: int = option(
-        500, within="[1, ]", former="most", doc="Keep at most this many documents for each word."
-    )
-    min_length: int = option(100, within="[1, ]", former="shortest", doc="Leave out documents of fewer words.")
+    max_documents: int = option(500, within="[1, ]", doc="Keep at most this many documents for each word.")
+    min_length: int = option(100, within="[1, ]", doc="Leave out documents of fewer words.")
     min_count: int = option(3, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
     max_words: int | None = option(
-        None, within="[1, ]", metavar="N", former="words", doc="Keep only the N most frequent words in the vocabulary."
+        None, within="[1, ]", metavar="N", doc="Keep only the N most frequent words in the vocabulary."
     )
     keep_case: bool = option(False, doc="Do not convert the text to lower case.")
 
@@ -91,7 +89,7 @@ class RandomIndexingTrainer(Trainer):
     )
     min_count: int = option(5, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
     max_words: int | None = option(
-        None, within="[1, ]", metavar="N", former="words", doc="Keep only the N most frequent words in the vocabulary."
+        None, within="[1, ]", metavar="N", doc="Keep only the N most frequent words in the vocabulary."
     )
     keep_case: bool = option(False, doc="Do not convert the text to lower case.")
     context_weight: Literal["sif", "none"] = option(

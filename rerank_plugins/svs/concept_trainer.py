@@ -34,13 +34,11 @@ class ConceptTrainer(Trainer):
     max_headwords: int = option(
         15_000,
         within="[1, ]",
-        former="headwords",
         doc="Keep at most this many words, each with its part of speech; all others are rare.",
     )
     min_count: float = option(
         5.0,
         within="(0, ]",
-        former="least",
         doc="Words that occur less often are rare; relations, if less than a hundred times this.",
     )
     iterations: int = option(4, within="[0, ]", doc="Number of EM iterations.")

@@ -35,9 +35,7 @@ class SvsTrainer(TreebankTrainer):
     uses = ("seed", "held-out")
 
     concepts: int = option(10, within="[1, ]", doc="Number of concepts, which are clusters of headwords.")
-    max_headwords: int = option(
-        1000, within="[1, ]", former="headwords", doc="Number of headwords to keep; all others become unk."
-    )
+    max_headwords: int = option(1000, within="[1, ]", doc="Number of headwords to keep; all others become unk.")
     lexicalised: bool = option(False, doc="Use the headwords themselves as concepts, without clusters.")
     iterations: int = option(20, within="[0, ]", doc="Number of EM iterations.")
     restarts: int = option(
@@ -56,7 +54,6 @@ class SvsTrainer(TreebankTrainer):
     min_count: int = option(
         20,
         within="[1, ]",
-        former="rare",
         doc="Replace categories and relations that occur less often than this by less annotated ones.",
     )
 

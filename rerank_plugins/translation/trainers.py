@@ -71,12 +71,8 @@ class WordLexiconTrainer(Trainer):
     epochs: int = option(10, within="[1, ]", doc="Passes over the sentence pairs.")
     rate: float = option(0.15, within="(0, ]", doc="Size of a step along the gradient in the first pass.")
     decay: float = option(0.75, within="(0, 1]", doc="What each pass multiplies the size of a step by.")
-    min_source_count: int = option(
-        2, within="[1, ]", former="source_count", doc="Leave out source words of fewer sentences than this."
-    )
-    min_target_count: int = option(
-        5, within="[1, ]", former="target_count", doc="Leave out target words of fewer sentences than this."
-    )
+    min_source_count: int = option(2, within="[1, ]", doc="Leave out source words of fewer sentences than this.")
+    min_target_count: int = option(5, within="[1, ]", doc="Leave out target words of fewer sentences than this.")
     keep_case: bool = option(False, doc="Do not convert the source to lower case.")
 
     def train(self, data: TrainingData) -> Trained:
@@ -121,12 +117,8 @@ class JointLMTrainer(Trainer):
     embedding: int = option(96, within="[1, ]", doc="Size of the vector of a word.")
     hidden: int = option(256, within="[1, ]", doc="Size of the hidden layer.")
     epochs: int = option(6, within="[1, ]", doc="Passes over the words.")
-    min_source_count: int = option(
-        2, within="[1, ]", former="source_count", doc="Leave out source words that occur less often than this."
-    )
-    min_target_count: int = option(
-        2, within="[1, ]", former="target_count", doc="Leave out target words that occur less often than this."
-    )
+    min_source_count: int = option(2, within="[1, ]", doc="Leave out source words that occur less often than this.")
+    min_target_count: int = option(2, within="[1, ]", doc="Leave out target words that occur less often than this.")
     keep_case: bool = option(False, doc="Do not convert the source to lower case.")
 
     def train(self, data: TrainingData) -> Trained:
@@ -185,14 +177,11 @@ class WordAlignmentTrainer(Trainer):
         0.08, within="(0, 1)", doc="Probability that a word is aligned to no word. Model 1 has 1 / (words + 1)."
     )
     keep_case: bool = option(False, doc="Do not convert the text to lower case.")
-    max_length: int = option(
-        100, within="[1, ]", metavar="N", former="longest", doc="Leave out pairs with more than N words on a side."
-    )
+    max_length: int = option(100, within="[1, ]", metavar="N", doc="Leave out pairs with more than N words on a side.")
     min_probability: float = option(
         1e-5,
         within="[0, 1]",
         metavar="P",
-        former="least",
         doc="Leave pairs of words out of the file whose probability is below P both ways.",
     )
     gold: str | None = option(

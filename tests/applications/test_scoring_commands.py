@@ -125,7 +125,7 @@ def test_score_takes_any_language_model(models, tmp_path):
     (tmp_path / "c.toml").write_text(f'[language_model.own]\nuse = "ngram-lm"\nmodel = "{models}/a.ngram"\n')
     by_name = done("lm", "score", models / "text", "-c", tmp_path / "c.toml", "-M", "own").out
     assert by_name == done("lm", "score", models / "text", "-M", models / "a.ngram").out
-    assert by_name == done("lm", "score", models / "text", "-M", f"ngram,model={models}/a.ngram").out
+    assert by_name == done("lm", "score", models / "text", "-M", f"ngram-lm,model={models}/a.ngram").out
     unigram = done("lm", "score", models / "text", "-M", "unigram", "-d", 2).out
     assert "[1gram]" not in unigram
     assert re.search(r"p\( the \| <s> \) \t= 0\.0\d+ \[ -1\.\d+ \]", unigram)
@@ -242,7 +242,7 @@ def test_commands_say_what_they_wrote(models, tmp_path):
     assert says_what_it_wrote(done("lm", "surprisal", models / "text", *model), "the measures of 4 sentences")
     mixed_up = done("lm", "mix", models / "text", *model, "-M", "unigram", "-o", tmp_path / "mix.toml")
     assert says_what_it_wrote(mixed_up, "the config of the mixture", tmp_path / "mix.toml")
-    drawn = done("lm", "sample", f"ngram,model={models}/a.ngram", "-n", 1)
+    drawn = done("lm", "sample", f"ngram-lm,model={models}/a.ngram", "-n", 1)
     assert says_what_it_wrote(drawn, "1 sentence")
 
 

@@ -41,18 +41,9 @@ def test_names():
         assert inspect.getdoc(getattr(rerank_adapters, name)), name
 
 
-@pytest.mark.parametrize(
-    ("name", "advice"),
-    [
-        ("extract_features", r"Pipeline\(features\)\.transform\(nbests\) does that now"),
-        ("tune", r"\.fit\(nbests, references\) does that now"),
-        ("rerank", r"Pipeline\.load\(file\)\.predict\(nbests\) does that now"),
-        ("Pipelin", "did you mean 'Pipeline'"),
-    ],
-)
-def test_names_of_earlier_versions_say_what_does_the_same(name, advice):
-    with pytest.raises(AttributeError, match=advice):
-        getattr(rerank_adapters, name)
+def test_a_name_that_is_not_there_gets_the_close_match():
+    with pytest.raises(AttributeError, match="did you mean 'Pipeline'"):
+        getattr(rerank_adapters, "Pipelin")  # noqa: B009
 
 
 def test_importing_the_package_loads_next_to_nothing():

@@ -90,28 +90,6 @@ def test_wrong_models_are_reported_before_any_work(place, old, new, message):
     assert not (place / "models" / "classes.tsv").exists()
 
 
-FORMER = """
-[[model]]
-train = "word-lexicon"
-inputs = ["pairs.de-en"]
-output = "words.lex"
-options = { source-count = 1, target-count = 1 }
-"""
-
-
-def test_a_former_option_is_noted(place):
-    (place / "job.toml").write_text(FORMER)
-    said = done("prepare", place / "job.toml").err.splitlines()
-    notes = [line for line in said if "note:" in line]
-    assert notes == [
-        "rerank: note: [[model]] words.lex: the option source_count is now min_source_count",
-        "rerank: note: [[model]] words.lex: the option target_count is now min_target_count",
-    ]
-    (place / "job.toml").write_text(FORMER.replace("{ ", "{ min-source-count = 2, "))
-    message = "[[model]] words.lex: source_count and min_source_count are one option, which is now min_source_count"
-    assert refused("prepare", place / "job.toml") == message
-
-
 def test_an_output_that_cannot_be_written_is_said_before_any_work(place):
     (place / "models" / "classes.tsv").mkdir(parents=True)
     assert "classes.tsv: is a folder, expected a file to write" in refused("prepare", place / "job.toml")

@@ -200,20 +200,18 @@ def test_weights_and_tables_may_be_moved_with_their_models(small, tmp_path, monk
     assert done("apply", "there/test.nbest", "-w", "w.toml").out == best
 
 
-def test_language_models_with_options_are_features(small, tmp_path, caplog):
+def test_language_models_with_options_are_features(small, tmp_path):
     """By their own name, and as the option of another feature; weights find their files again from elsewhere."""
     (tmp_path / "text").write_text((small / "tune.en").read_text().lower())
     done("train", "ngram", tmp_path / "text", "--order", 2, "-o", tmp_path / "own.ngram")
     model = f"model={tmp_path}/own.ngram"
-    features = ("-f", f"ngram-lm,lm={{ngram,{model}}},label=wrapped", "-f", f"ngram,{model}", "-f", f"ngram-lm,{model},"
-                "label=loud,text=uppercase", "-f", f"slr,lm={{ngram-lm,{model}}},unigram={{unigram,case=ignore}},"
-                "label=ratio")  # fmt: skip
+    features = ("-f", f"ngram-lm,{model}", "-f", f"ngram-lm,{model},label=loud,text=uppercase", "-f",
+                f"slr,lm={{ngram-lm,{model}}},unigram={{unigram,case=ignore}},label=ratio")  # fmt: skip
     done("extract", small / "tune.nbest", *features, "-o", tmp_path / "t.npz")
-    assert "a language model is a feature: use = 'ngram', in place of use = 'ngram-lm' with lm = 'ngram'" in caplog.text
     table = FeatureTable.load(tmp_path / "t.npz")
     columns = dict(zip(table.names, table.values.T.tolist(), strict=True))
     for component in ("total", "per_word", "oovs"):
-        assert columns[f"ngram.{component}"] == columns[f"wrapped.{component}"] != columns[f"loud.{component}"]
+        assert columns[f"ngram-lm.{component}"] != columns[f"loud.{component}"]
     assert "ratio" in columns
     (tmp_path / "deep").mkdir()
     weights = tmp_path / "deep" / "w.toml"
@@ -233,13 +231,11 @@ def test_a_language_model_of_the_config_is_a_feature(small, tmp_path):
     config = tmp_path / "c.toml"
     config.write_text(
         '[language_model.own]\nuse = "ngram-lm"\nmodel = "own.ngram"\n[[feature]]\nuse = "own"\n'
-        '[[feature]]\nuse = "ngram-lm"\nlm = "own"\nlabel = "former"\n[[feature]]\nuse = "oov-count"\nlm = "own"\n'
+        '[[feature]]\nuse = "oov-count"\nlm = "own"\n'
     )
     done("extract", small / "tune.nbest", "-c", config, "-o", tmp_path / "t.npz")
     table = FeatureTable.load(tmp_path / "t.npz")
     columns = dict(zip(table.names, table.values.T.tolist(), strict=True))
-    for component in ("total", "per_word", "oovs"):
-        assert columns[f"own.{component}"] == columns[f"former.{component}"]
     assert columns["own.oovs"] == columns["oov-count"]
     weights = tmp_path / "deep" / "w.toml"
     weights.parent.mkdir()

@@ -9,7 +9,6 @@ import click
 import pytest
 
 from rerank_adapters.cli import cli
-from rerank_adapters.commands.former import COMMANDS as FORMER
 from rerank_adapters.commands.options import PLUGIN_HELP
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
@@ -146,27 +145,6 @@ def test_summaries_are_the_first_lines_of_the_commands_docstrings():
             command = group.get_command(context, name)
             assert command.name == name
             assert command.help.splitlines()[0] == summary
-
-
-@pytest.mark.parametrize(("former_name", "name"), FORMER.items(), ids=FORMER)
-def test_former_names_of_commands_are_understood_with_a_note(former_name, name, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    ran, present = done(former_name, "--help"), done(*name.split(), "--help")
-    assert ran.out == present.out
-    assert ran.err == f"rerank: note: `rerank {former_name}` is now `rerank {name}`\n"
-    assert present.err == ""
-
-
-def test_help_hides_former_names():
-    listed = {line.split()[0] for line in done("--help").lines if line.startswith("  ")}
-    assert listed.isdisjoint(FORMER)
-
-
-def test_a_command_of_a_plugin_may_have_a_former_name(tmp_path):
-    plugin = ("--plugin", tmp_path / "score.py")
-    plugin[1].write_text(PLUGIN.replace('"hello"', '"score"'))
-    ran = done(*[*plugin, "score"], "you")
-    assert (ran.out, ran.err) == ("hello you\n", "")
 
 
 def test_a_summary_does_not_end_within_a_citation(monkeypatch):

@@ -4,11 +4,8 @@ import re
 from collections import defaultdict
 
 import click
-import pytest
 
 from rerank_adapters.cli import cli
-from rerank_adapters.commands import former
-from tests.command_line import done, rerank
 
 
 def walked(group=cli, context=None, path=""):
@@ -53,7 +50,7 @@ def test_a_short_option_means_one_thing():
     for _, option in OPTIONS:
         short, long = ([name for name in option.opts if name.startswith("--") == whether] for whether in (False, True))
         assert len(short) <= 1
-        assert len(long) <= 1  # a second name would be another mechanism than that of former ones
+        assert len(long) <= 1
         for name in short:
             meanings[name].add(long[0] if long else None)
     assert meanings == {name: {meaning} for name, meaning in MEANINGS.items()}
@@ -77,63 +74,6 @@ def test_the_form_of_the_output_has_one_name():
     assert [(path, option.opts) for path, option in OPTIONS if other & set(option.opts)] == []
 
 
-# --- former options
-
-
-def path_of(old, new):
-    """A command that understands a former option."""
-    name = new.split()[0]
-    known = {path: {o for p in command.params for o in p.opts} for path, command in COMMANDS.items()}
-    return next(path for path, options in known.items() if name in options and old not in options)
-
-
-FORMER = [(path_of(old, new), old, new) for old, new in former.OPTIONS.items()]
-FORMER += [(path, old, new) for path, options in former.OF_COMMANDS.items() for old, new in options.items()]
-
-
-@pytest.mark.parametrize(("path", "old", "new"), FORMER)
-def test_former_options_are_understood_with_a_note(path, old, new):
-    notes = []
-    command = COMMANDS[path]
-    name, *value = new.split()
-    (option,) = [option for option in command.params if name in option.opts]
-    given = old.split() if value or option.is_flag else [old, "VALUE"]
-    args = former.present_options(path, command, ["first", *given, "last"], notes.append)
-    assert args == ["first", *(new.split() if value or option.is_flag else [name, "VALUE"]), "last"]
-    assert len(notes) == 1
-    assert old in notes[0]
-    assert new in notes[0]
-
-
-def test_forms_of_options():
-    score, notes = COMMANDS["lm score"], []
-    for given, wanted in [
-        (["--lm=a"], ["-Ma"]),
-        (["-ma"], ["-Ma"]),
-        (["-M", "-m"], ["-M", "-m"]),  # a value
-        (["--", "-m"], ["--", "-m"]),  # an argument
-        (["--layout=table"], ["--as", "tsv"]),
-        (["--layout", "kenlm", "-"], ["--as", "kenlm", "-"]),
-        (["--nonsense"], ["--nonsense"]),
-    ]:
-        assert former.present_options("lm score", score, given, notes.append) == wanted
-    assert len(notes) == 4
-
-
-def test_a_command_with_former_options_does_the_same(root):
-    lm = f"{root}/example_nbest/mt/lm.arpa"
-    text = "the house is old\n"
-    present = done("lm", "score", "-M", lm, "--as", "kenlm", stdin=text)
-    old = "score"
-    ran = rerank(old, "--lm", lm, "--layout", "kenlm", stdin=text)
-    assert ran.out == present.out
-    assert ran.err.splitlines()[:3] == [
-        f"rerank: note: `rerank {old}` is now `rerank lm score`",
-        "rerank: note: `--lm` of `rerank lm score` is now `-M`",
-        "rerank: note: `--layout` of `rerank lm score` is now `--as`",
-    ]
-
-
 # --- limits, and texts of our own
 
 
@@ -146,8 +86,8 @@ def test_limits_are_min_max_or_top():
     wrong = [(path, option.opts) for path, option in OPTIONS
              if LIMIT.search(option.help or "") and not option.opts[-1].startswith(named)]  # fmt: skip
     assert [one for one in wrong if not NO_LIMITS & set(one[1])] == []
-    former_names = {"--longest", "--shortest", "--least", "--most", "--rare", "--words", "-k"}
-    assert [(path, option.opts) for path, option in OPTIONS if former_names & set(option.opts)] == []
+    other_names = {"--longest", "--shortest", "--least", "--most", "--rare", "--words", "-k"}
+    assert [(path, option.opts) for path, option in OPTIONS if other_names & set(option.opts)] == []
 
 
 def test_an_option_of_one_command_is_in_a_guide(root):
@@ -181,27 +121,23 @@ def our_texts(root):
         yield str(file.relative_to(root)), file.read_text(encoding="utf-8")
 
 
-def old_names(text):
-    """Former names of commands and options in the `rerank …` of a text; a command ends with its line."""
-    commands = "|".join(map(re.escape, former.COMMANDS))
-    yield from re.findall(rf"\brerank(?: --plugin \S+)? (?:{commands})(?![-\w.=/])", text)
+def unknown_options(text):
+    """The options in the `rerank …` of a text that the command has not; a command ends with its line."""
     for line in re.findall(r"\brerank ([^\n`|;]+)", text.replace("\\\n", " ")):
         words = line.split(" #")[0].split()
         path = next((path for path in (" ".join(words[:2]), *words[:1]) if path in COMMANDS), None)
-        if path:
-            notes = []
-            former.present_options(path, COMMANDS[path], words[len(path.split()) :], notes.append)
-            yield from notes
+        if path is None:
+            continue
+        known = {name for of, option in OPTIONS if of == path for name in (*option.opts, *option.secondary_opts)}
+        for word in words:
+            if (match := re.match(r"(--[a-z][-a-z]+|-[A-Za-z](?![-\w]))", word)) and match[1] not in {*known, "--help"}:
+                yield f"rerank {path} {match[1]}"
 
 
-def test_old_names_are_found():
-    text = "`rerank score x` and\n  rerank lm score x \\\n   --lm y\n# rerank lm score x -M y\nrerank words fill -k 1"
-    assert list(old_names(text.replace("`rerank score", "`rerank " + "score"))) == [
-        "rerank " + "score",
-        "`--lm` of `rerank lm score` is now `-M`",
-        "`-k` of `rerank words fill` is now `--top`",
-    ]
+def test_unknown_options_are_found():
+    text = "`rerank lm score x \\\n   --lm y -M x`\n# rerank lm score x -M y\nrerank words fill -k 1"
+    assert list(unknown_options(text)) == ["rerank lm score --lm", "rerank words fill -k"]
 
 
-def test_our_texts_use_present_names(root):
-    assert [(name, old) for name, text in our_texts(root) for old in old_names(text)] == []
+def test_our_texts_use_known_options(root):
+    assert [(name, option) for name, text in our_texts(root) for option in unknown_options(text)] == []

@@ -100,15 +100,8 @@ def test_unknown_names_get_the_close_match(tmp_path):
         registry.get("feature", "vowles")
 
 
-def test_former_names_are_understood_with_one_warning(tmp_path, caplog):
-    code = PLUGIN.replace('"vowels", Vowels', '"vowels", Vowels, former=("vowel-count",)')
-    registry = load_plugins(files=[write(tmp_path, code)], installed=False)
-    assert (
-        registry.get("feature", "vowel-count")
-        is registry.get("feature", "vowel-count")
-        is registry.get("feature", "vowels")
-    )
-    assert caplog.messages == ["the feature 'vowel-count' is called 'vowels' now"]
+def test_a_language_model_is_a_feature():
+    registry = load_plugins(installed=False)
     assert registry.get("feature", "pcfg") is registry.get("language_model", "pcfg")
 
 

@@ -97,7 +97,7 @@ def test_an_ngram_model_has_surprisal_alone():
 
 def test_surprisal_command(tmp_path):
     (tmp_path / "text").write_text(TEXT)
-    lines = done("lm", "surprisal", tmp_path / "text", "-M", "hhmm,beam=50").lines
+    lines = done("lm", "surprisal", tmp_path / "text", "-M", "hhmm-lm,beam=50").lines
     rows = [line.split("\t") for line in lines]
     header = "sentence position word surprisal entropy entropy_reduction depth depth_difference lost known"
     assert rows[0] == header.split()
@@ -123,7 +123,7 @@ def test_plot_of_a_sentence(tmp_path):
         "surprisal",
         tmp_path / "text",
         "-M",
-        "hhmm,beam=20",
+        "hhmm-lm,beam=20",
         "--plot",
         tmp_path / "plot.svg",
         "-o",
@@ -194,11 +194,11 @@ def test_train_from_counted_events(tmp_path):
     assert str(parse.constituents[0].tree) == (
         "(ROOT (S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (DT a) (NN dog))) (. .)))"
     )
-    lines = done("lm", "surprisal", tmp_path / "text", "-M", f"hhmm,model={model}").lines
+    lines = done("lm", "surprisal", tmp_path / "text", "-M", f"hhmm-lm,model={model}").lines
     assert [line.split("\t")[2] for line in lines] == ["word", "the", "cat", "barks", ".", "</s>"]
-    assert done("lm", "score", tmp_path / "text", "-M", f"hhmm,model={model}").out
+    assert done("lm", "score", tmp_path / "text", "-M", f"hhmm-lm,model={model}").out
     assert "latent splits cannot be counted" in refused(*train, "--splits", 2)
-    assert "counted for 4 elements" in refused("lm", "score", tmp_path / "text", "-M", f"hhmm,model={model},depth=3")
+    assert "counted for 4 elements" in refused("lm", "score", tmp_path / "text", "-M", f"hhmm-lm,model={model},depth=3")
     assert "holds a hhmm model, wanted a grammar model" in refused(
         "trees", "parse", tmp_path / "text", "-p", f"pcfg,model={model}"
     )
@@ -257,7 +257,7 @@ def test_a_model_of_another_version_is_refused(tmp_path, kind):
     plain[8:12] = (99).to_bytes(4, "little")
     path.write_bytes(plain)
     (tmp_path / "text").write_text("the cat barks .\n")
-    assert "version 99, wanted version" in refused("lm", "score", tmp_path / "text", "-M", f"hhmm,model={path}")
+    assert "version 99, wanted version" in refused("lm", "score", tmp_path / "text", "-M", f"hhmm-lm,model={path}")
 
 
 @pytest.mark.slow
@@ -265,9 +265,9 @@ def test_mixed_with_an_ngram_model(tmp_path):
     """Weights that are tuned on held-out text: the mixture is no worse there than either model."""
     (tmp_path / "text").write_text("the cat barks .\nthe dog sees the cat .\n" * 3)
     held_out, mixture = tmp_path / "text", tmp_path / "mixture.toml"
-    ran = done("lm", "mix", held_out, "-M", ARPA, "-M", "hhmm,beam=20", "-o", mixture)
+    ran = done("lm", "mix", held_out, "-M", ARPA, "-M", "hhmm-lm,beam=20", "-o", mixture)
     assert "hhmm" in ran.err
-    lms = {"mixture": ("-c", mixture, "-M", "mixture"), "arpa": ("-m", ARPA), "hhmm": ("-M", "hhmm,beam=20")}
+    lms = {"mixture": ("-c", mixture, "-M", "mixture"), "arpa": ("-M", ARPA), "hhmm": ("-M", "hhmm-lm,beam=20")}
     totals = {
         name: float(re.search(r"logprob= (\S+)", done("lm", "score", held_out, *lm).out)[1]) for name, lm in lms.items()
     }

@@ -54,7 +54,7 @@ PRINTING = {
     "acceptability pairs": ("acceptability", "pairs", PAIRS, "-M", "unigram"),
     "acceptability pairs --as tsv": ("acceptability", "pairs", PAIRS, "-M", "unigram", "--as", "tsv"),
     "trees parse": ("trees", "parse", REFERENCES),
-    "lm sample": ("lm", "sample", f"ngram,model={EXAMPLE}/mt/lm.arpa", "-n", "2"),
+    "lm sample": ("lm", "sample", f"ngram-lm,model={EXAMPLE}/mt/lm.arpa", "-n", "2"),
     "lm clusters": ("lm", "clusters", "--category", "VBD"),
     "negatives nbest": ("negatives", "nbest", NBEST, "-r", REFERENCES),
 }

@@ -56,23 +56,6 @@ def test_wrong_calls(text, tmp_path, name, options, message):
     assert not (tmp_path / "model").exists()
 
 
-def test_a_former_option_is_noted_in_the_log(tmp_path, capsys, caplog):
-    (tmp_path / "pairs.de-en").write_text("das Haus ||| the house\nder Hund ||| the dog\n")
-    with caplog.at_level("INFO"):
-        path = train(
-            "word-lexicon", tmp_path / "pairs.de-en", tmp_path / "former.lex", source_count=1, min_target_count=1
-        )
-    notes = [message for message in caplog.messages if "note" in message]
-    assert notes == ["rerank: note: train('word-lexicon'): the option source_count is now min_source_count"]
-    assert capsys.readouterr() == ("", "")
-    present = train(
-        "word-lexicon", tmp_path / "pairs.de-en", tmp_path / "present.lex", min_source_count=1, min_target_count=1
-    )
-    assert path.read_bytes() == present.read_bytes()
-    with pytest.raises(ConfigError, match="source_count and min_source_count are one option"):
-        train("word-lexicon", tmp_path / "pairs.de-en", tmp_path / "both", source_count=1, min_source_count=2)
-
-
 def test_an_output_that_cannot_be_written_is_said_before_any_work(text, tmp_path):
     (tmp_path / "model").mkdir()
     with pytest.raises(ConfigError, match="model: is a folder, expected a file to write"):

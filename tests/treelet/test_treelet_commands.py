@@ -128,7 +128,7 @@ def test_samples(folder):
     )
     assert [" ".join(tree.words()) for tree in trees] == drawn
     done("train", "ngram", folder / "text.txt", "--order", "2", "-o", folder / "text.ngram")
-    ngram = f"ngram,model={folder / 'text.ngram'}"
+    ngram = f"ngram-lm,model={folder / 'text.ngram'}"
     assert len(done("lm", "sample", ngram, "-n", "3").lines) == 3
     assert "trees cannot be drawn" in refused("lm", "sample", ngram, "--as", "trees")
     assert "sentences cannot be drawn" in refused("lm", "sample", "unigram")

@@ -15,7 +15,6 @@ from typing import Any, Literal, Union, cast, get_args, get_origin
 import click
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.former import Renamed
 from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.commands.summary_line import SummaryLine
@@ -135,8 +134,8 @@ def _parameter(entry: Entry, option: Option) -> click.Option:
     type_, multiple = _click_type(entry, option)
     told_help, _, told_default = option.doc.partition(" Default: ")  # in words, where the default is computed
     default = {} if option.required else {"default": option.default}
-    return Renamed(
-        names, former=told.get("former", ""), type=type_, multiple=multiple, required=option.required, help=told_help,
+    return click.Option(
+        names, type=type_, multiple=multiple, required=option.required, help=told_help,
         **default,
         show_default=told_default.rstrip(".") or bool(not option.required and option.default not in (None, "", ())),
         metavar=told.get("metavar") or None,

@@ -50,8 +50,7 @@ class Job:
     def create(cls, config: Config, registry: Registry) -> Job:
         """A job with the plugins of the registry and those in the config's `plugins` files."""
         registry = with_files(registry, [config.path(path) for path in config.plugins])
-        features = [_itself(table, config, registry) for table in config.feature]
-        return cls(config if features == config.feature else config.model_copy(update={"feature": features}), registry)
+        return cls(config, registry)
 
     def changed(self, **tables: Any) -> Job:
         """The same job with other values of some keys of its config; None leaves a key as it is.
@@ -184,16 +183,3 @@ class Job:
         from rerank_adapters.chain.named_models import NamedModels  # reads headers of model files, which few jobs need
 
         return NamedModels(self.builder, self.config)
-
-
-def _itself(table: Table, config: Config, registry: Registry) -> dict[str, Any]:
-    """The table of a feature; for `ngram-lm` with the option `lm` of earlier versions, that language model's own."""
-    if table.get("use") != "ngram-lm" or "lm" not in table:
-        return dict(table)
-    model = table["lm"]
-    if not isinstance(model, Mapping):  # the name of a table of the config, or else of a plugin
-        named = config.language_model.get(model)
-        model = {"use": model} if named is None or registry.find("feature", model) is None else named
-    name = model.get("use")
-    logger.warning("a language model is a feature: use = %r, in place of use = 'ngram-lm' with lm = %r", name, name)
-    return {"label": "ngram-lm", **{key: value for key, value in table.items() if key != "lm"}, **model}

@@ -185,15 +185,10 @@ def _looks_like_file(text: str) -> bool:
 
 
 def kinds_of(registry: Registry, name: str, kind: str | None) -> list[str]:
-    """The kinds of the plugins of that name, or of that former one; that of a trainer only if there is no other."""
+    """The kinds of the plugins of that name; that of a trainer only if there is no other."""
     if kind is not None:
-        known = registry.known(kind).values()
-        return [kind] if any(name in (entry.name, *entry.former) for entry in known) else []
-    kinds = [
-        kind
-        for kind, entries in registry.entries.items()
-        if name in entries or any(name in entry.former for entry in entries.values())
-    ]
+        return [kind] if name in registry.known(kind) else []
+    kinds = [kind for kind, entries in registry.entries.items() if name in entries]
     return [kind for kind in kinds if kind != "trainer"] or kinds
 
 

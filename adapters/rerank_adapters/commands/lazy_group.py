@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 import click
 
-from rerank_adapters.commands import former
 from rerank_plugins import PluginError
 from rerank_plugins.core.registry import Registry, suggestion
 
@@ -23,8 +22,7 @@ class LazyGroup(click.Group):
 
     `modules` maps the names of lazy commands to the modules that define them, by `command` or what follows a colon:
     `@click.group("similarity", cls=LazyGroup, modules={"train": "package.train"})`. Help lists these first, and
-    imports none of the modules whose `summaries` are given. Former names of commands and options are understood, with
-    a note (commands/former.py).
+    imports none of the modules whose `summaries` are given.
     """
 
     def __init__(
@@ -85,23 +83,17 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named, and its arguments, both by their present names.
+        """The command that is named, and its arguments.
 
         Raises PluginError for an unknown command where plugins could not be loaded.
         """
-        if ctx.parent is None:
-            args = former.present_command(args, self.list_commands(ctx), _note(ctx))
         try:
-            name, command, rest = super().resolve_command(ctx, args)
+            return super().resolve_command(ctx, args)
         except click.UsageError as error:
             if isinstance(ctx.obj, Registry) and ctx.obj.failures:
                 message = error.format_message()
                 raise PluginError(f"{message[:1].lower()}{message[1:].rstrip('.')}{ctx.obj.left_out()}") from None
             raise
-        if command is not None and not isinstance(command, click.Group):
-            path = " ".join([*ctx.command_path.split()[1:], name or ""])
-            rest = former.present_options(path, command, rest, _note(ctx))
-        return name, command, rest
 
 
 class GroupWithHeadings(LazyGroup):
@@ -155,16 +147,6 @@ class GroupWithHeadings(LazyGroup):
             by_heading[heading].append(name)
         by_heading[self.OF_PLUGINS] += [name for name in self.commands if name not in self._heading_of]
         return {heading: names for heading, names in by_heading.items() if names}
-
-
-def _note(ctx: click.Context) -> Callable[[str], None]:
-    """What prints a note on stderr, but not while the shell completes a line."""
-
-    def note(text: str) -> None:
-        if not ctx.resilient_parsing:
-            click.echo(f"rerank: note: {text}", err=True)
-
-    return note
 
 
 def _first_sentence(command: click.Command) -> str:

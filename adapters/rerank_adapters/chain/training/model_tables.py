@@ -67,12 +67,6 @@ def training_of(config: Config, model: Model, registry: Registry, where: str = "
     own = {option.name for option in entry.options()}
     shared = {field for use in common_uses(entry.factory) for field in FIELDS.get(use, (use.replace("-", "_"),))}  # type: ignore[arg-type]
     given = {key.replace("-", "_"): value for key, value in _options(config, model).items()}
-    for option in entry.options():
-        if (former := option.metadata.get("former")) in given:
-            if option.name in given:
-                raise ConfigError(f"{where}: {former} and {option.name} are one option, which is now {option.name}")
-            logger.info("rerank: note: %s: the option %s is now %s", where, former, option.name)
-            given[option.name] = given.pop(former)
     for key in given:
         if key not in own | shared:
             raise ConfigError(f"{where}: {model.train} has no option {key!r}{suggestion(key, own | shared)}")
