@@ -172,17 +172,6 @@ class DependencyParserTrainer(Trainer):
         within="[1, ]",
         doc="Number of passes over the treebanks. Default: 20, or more if that is fewer than 4,000 steps.",
     )
-    silver: tuple[Path, ...] = option(
-        (),
-        metavar="FILE",
-        doc="Learn first from the trees of this CoNLL-U file, which a parser made. Repeatable.",
-    )
-
-    networks: int = option(
-        1,
-        within="[1, 9]",
-        doc="Train so many networks with different seeds, which parse together: more accurate, and so much slower.",
-    )
 
     def train(self, data: TrainingData) -> Trained:
         """A `BiaffineModel`, with word vectors from all files.
@@ -199,7 +188,6 @@ class DependencyParserTrainer(Trainer):
         paths: list[Path] = list(data.examples())
         texts = [path for path in paths if TREEBANK not in path.suffixes]
         treebanks = [_trees(path) for path in paths if path not in texts]
-        silver = [_trees(path) for path in self.silver]
         trees = [tree for treebank in treebanks for tree in treebank]
         if not trees:
             raise FormatError(f"no trees to learn from: give at least one treebank, named *{TREEBANK}")
@@ -215,20 +203,13 @@ class DependencyParserTrainer(Trainer):
 
         def after(epoch: int, losses: dict[str, float]) -> None:
             values = ", ".join(f"{name} {loss:.3f}" for name, loss in losses.items())
-            if epoch < 0:
-                data.report(f"{counted(sum(map(len, silver)), 'silver tree')}: losses {values}")
-                return
             line = f"epoch {epoch + 1} of {schedule.epochs}: losses {values}"
             data.progress(line)
             if (epoch + 1) % step == 0 or epoch + 1 == schedule.epochs:
                 data.report(line)
 
-        members = []
-        for seed in range(data.seed, data.seed + self.networks):
-            rng = np.random.default_rng(seed)
-            members.append(train(treebanks, vectors, self.language, rng, sizes, schedule, after, silver))
-        model = replace(members[0], others=tuple(member.params for member in members[1:]))
-        return Trained(model.save)
+        rng = np.random.default_rng(data.seed)
+        return Trained(train(treebanks, vectors, self.language, rng, sizes, schedule, after).save)
 
 
 def _trees(path: Path) -> list[DependencyTree]:

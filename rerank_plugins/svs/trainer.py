@@ -28,15 +28,12 @@ class SvsTrainer(TreebankTrainer):
     rerank train svs train.ptb --language en -o english.svs --held-out dev.ptb
     rerank train svs train.ptb --concepts 20 --restarts 5 --seed 7 --language en \\
         -o english.svs
-    rerank train svs train.ptb --lexicalised --max-headwords 50 --language en \\
-        -o lexicalised.svs
     """  # noqa: D301
 
     uses = ("seed", "held-out")
 
     concepts: int = option(10, within="[1, ]", doc="Number of concepts, which are clusters of headwords.")
     max_headwords: int = option(1000, within="[1, ]", doc="Number of headwords to keep; all others become unk.")
-    lexicalised: bool = option(False, doc="Use the headwords themselves as concepts, without clusters.")
     iterations: int = option(20, within="[0, ]", doc="Number of EM iterations.")
     restarts: int = option(
         10, within="[1, ]", doc="Number of random initialisations of EM; that of highest likelihood is kept."
@@ -76,9 +73,7 @@ class SvsTrainer(TreebankTrainer):
             self.concepts, self.iterations, self.restarts, data.seed, rule_prior=self.rule_prior,
             head_prior=self.head_prior,
         )  # fmt: skip
-        settings = SvsSettings(
-            self.language, names, self.min_count, self.max_headwords, self.lexicalised, clustering, self.unknown
-        )
+        settings = SvsSettings(self.language, names, self.min_count, self.max_headwords, clustering, self.unknown)
         model = self._model(data, settings)
 
         def evaluate(paths: Iterable[Path]) -> str:

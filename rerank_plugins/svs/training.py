@@ -3,9 +3,6 @@
 Words enter through P_H and back-off (Wu & Schuler 2011, §3.2): with ĥ(w) the class of a word, a kept headword or unk,
 P(w | lci) = P_H(ĥ(w) | lci) · P(w | ĥ(w), lc), where P(w | lc) is the smoothed lexicon of the treebank grammar of the
 same trees. A word that has a preterminal by smoothing alone has the concepts of unk there.
-
-In the lexicalised model (§2.2.1) the concept of a node is the class of its headword: nothing is hidden, so all models
-are unsmoothed relative frequencies. Heads pass the concept up unchanged, so L(ID) is the identity.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ from rerank_plugins.constituency.treebank_grammar import CountedTrees, grammar_o
 from rerank_plugins.kit.elementary_functions import exp
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
-from rerank_plugins.svs.clustering import Clustering, EmStep, Expected, Parameters, cluster, per_symbol
+from rerank_plugins.svs.clustering import Clustering, EmStep, Expected, Parameters, cluster
 from rerank_plugins.svs.model import HeadTable, SvsModel, VectorLexicon
 from rerank_plugins.svs.observed_trees import Observed, headword, observe
 from rerank_plugins.svs.states import category_and_relation, named, state_forest
@@ -72,8 +69,8 @@ def head_table(observed: Observed, expected: Expected) -> HeadTable:
     return HeadTable(observed.headwords, starts.astype(np.int32), heads.astype(np.int32), p)
 
 
-def clustered_lexicon(observed: Observed, parameters: Parameters, lexicon: Lexicon) -> VectorLexicon:
-    """P(word | lci) from P_H and the lexicon of the treebank grammar.
+def vector_lexicon(observed: Observed, parameters: Parameters, lexicon: Lexicon) -> VectorLexicon:
+    """P(word | lci) from P_H and the lexicon of the treebank grammar, normalised.
 
     Each entry of the lexicon is multiplied by P_H(ĥ | lci) / P_H(ĥ | lc). If the preterminal was not seen with the
     class ĥ of the word, the ratio of unk takes its position, or 1 if it was not seen with unk either.
@@ -89,18 +86,7 @@ def clustered_lexicon(observed: Observed, parameters: Parameters, lexicon: Lexic
         wanted = lexicon.symbols.astype(np.int64) * size + classes
         position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         rows = np.where(keys[position] == wanted, position, rows)
-    return vector_lexicon(lexicon, ratio[rows])
-
-
-def word_classes(words: Sequence[str], headwords: Sequence[str]) -> IntArray:
-    """(words) the class of each word: its position among the headwords, the last of which is unk."""
-    number = {name: i for i, name in enumerate(headwords[:-1])}
-    return np.array([number.get(headword(word), len(headwords) - 1) for word in words], np.int32)
-
-
-def vector_lexicon(lexicon: Lexicon, factors: FloatArray) -> VectorLexicon:
-    """The lexicon with a vector for each entry: P(word | preterminal) times `factors` (E, K), normalised."""
-    p = exp(lexicon.logp)[:, None] * factors
+    p = exp(lexicon.logp)[:, None] * ratio[rows]
     totals = np.zeros((int(lexicon.symbols.max()) + 1, p.shape[1]))
     np.add.at(totals, lexicon.symbols, p)
     totals[totals == 0] = 1
@@ -108,43 +94,10 @@ def vector_lexicon(lexicon: Lexicon, factors: FloatArray) -> VectorLexicon:
     return VectorLexicon(lexicon.words, lexicon.starts, lexicon.symbols, p, unknown_types=lexicon.unknown_types)
 
 
-def count_headwords(observed: Observed) -> tuple[Parameters, Expected]:
-    """The parameters by relative frequency, and the counts. Unseen pairs of symbol and concept have no rewritings."""
-    forest, rules = observed.forest, observed.rewritings
-    k, head, weights = len(observed.headwords), observed.head, forest.node_weights
-    relation = observed.relation[forest.label]
-    counts, flows, roots = np.zeros((len(rules.p), k)), np.zeros((len(observed.relations), k, k)), np.zeros(k)
-    np.add.at(counts, (rules.rule, head), weights)
-    for children in (forest.left, forest.right):
-        nodes = np.flatnonzero(children >= 0)
-        below = children[nodes]
-        np.add.at(flows, (relation[below], head[nodes], head[below]), weights[nodes])
-    np.add.at(roots, head[forest.offsets[1:] - 1], forest.weights)
-    totals, sums = per_symbol(counts, rules)[rules.parent], flows.sum(axis=2, keepdims=True)
-    p = counts / np.where(totals > 0, totals, 1)
-    transfer = np.where(sums > 0, flows / np.where(sums > 0, sums, 1), 1 / k)
-    transfer[0] = np.eye(k)
-    posterior = np.equal(head[:, None], np.arange(k)).astype(np.float64)
-    now = Parameters(p, transfer, roots / roots.sum())
-    return now, Expected(log_likelihood(observed, now), counts, flows, roots, posterior)
-
-
-def log_likelihood(observed: Observed, now: Parameters) -> float:
-    """Σ weight · ln p(tree, headwords) under the counted parameters."""
-    forest, head = observed.forest, observed.head
-    values = np.log(now.p[observed.rewritings.rule, head])
-    for children in (forest.left, forest.right):
-        nodes = np.flatnonzero(children >= 0)
-        below = children[nodes]
-        values[nodes] += np.log(now.transfer[observed.relation[forest.label[below]], head[nodes], head[below]])
-    values[forest.offsets[1:] - 1] += np.log(now.root[head[forest.offsets[1:] - 1]])
-    return float(values @ forest.node_weights)
-
-
-def headword_lexicon(observed: Observed, lexicon: Lexicon) -> VectorLexicon:
-    """P(word | lc, concept) from the lexicon of the treebank grammar: a concept emits the words of its class alone."""
-    classes = word_classes(lexicon.words, observed.headwords)[lexicon.word_of]
-    return vector_lexicon(lexicon, np.equal(classes[:, None], np.arange(len(observed.headwords))).astype(np.float64))
+def word_classes(words: Sequence[str], headwords: Sequence[str]) -> IntArray:
+    """(words) the class of each word: its position among the headwords, the last of which is unk."""
+    number = {name: i for i, name in enumerate(headwords[:-1])}
+    return np.array([number.get(headword(word), len(headwords) - 1) for word in words], np.int32)
 
 
 @dataclass(frozen=True)
@@ -155,7 +108,6 @@ class SvsSettings:
     annotations: tuple[str, ...] = ("klein-manning",)  # names of the annotations of categories (states.py)
     rare: int = 20  # categories, relations and symbols with a lower count are replaced by less annotated ones
     headwords: int = 1000  # number of headwords to keep
-    lexicalised: bool = False  # whether the headwords themselves are the concepts, instead of clusters
     clustering: Clustering = field(default_factory=Clustering)  # how the headwords are clustered
     unknown: UnknownWords = field(default_factory=UnknownWords)  # the words of the treebank that become signatures
     smoothing: Smoothing = field(default_factory=Smoothing)  # how the lexicon is smoothed
@@ -185,10 +137,6 @@ def train_svs(
     names, smoothing = categories(forest.labels), settings.smoothing
     grammar = grammar_of_counts(forest.labels, *names, forest, productions(forest), smoothing, provenance, tagged)
     observed = observe(forest, settings.headwords)
-    if settings.lexicalised:
-        parameters, expected = count_headwords(observed)
-        words = headword_lexicon(observed, grammar.lexicon)
-    else:
-        parameters, expected = cluster(observed, settings.clustering, report)
-        words = clustered_lexicon(observed, parameters, grammar.lexicon)
+    parameters, expected = cluster(observed, settings.clustering, report)
+    words = vector_lexicon(observed, parameters, grammar.lexicon)
     return model_of(observed, parameters, expected, words, chains, provenance)

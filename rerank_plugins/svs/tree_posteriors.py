@@ -7,7 +7,7 @@ L of the children, the inside vector of a constituent and the outside vectors of
     p_γ[i] = o_γ[i] e_γ[i] / Σ_j o_γ[j] e_γ[j]
 
 with o = a_T at the root. A node may have any number of children. Where L is the identity, as from a constituent to its
-head in a lexicalised model, both nodes have the same posterior, and one node may stand for them.
+head, both nodes have the same posterior, and one node may stand for them.
 """
 
 from __future__ import annotations

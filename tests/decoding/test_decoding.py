@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.decoding import BeamScorer, CtcLanguageModel, FlashlightModel
+from rerank_adapters.decoding import BeamScorer, CtcLanguageModel
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 from rerank_plugins.kit.elementary_functions import LN10
@@ -206,33 +206,6 @@ def test_the_order_says_which_beams_may_be_dropped(letters, hhmm):
 def test_what_pyctcdecode_could_not_load_is_not_saved(letters, tmp_path):
     with pytest.raises(NotImplementedError, match="KenLM"):
         CtcLanguageModel(letters).save_to_dir(str(tmp_path))
-
-
-# flashlight
-
-
-class TrieState:
-    """As flashlight's `LMState`: the child of a number is always the same object."""
-
-    def __init__(self):
-        self.children = {}
-
-    def child(self, number):
-        return self.children.setdefault(number, TrieState())
-
-
-def test_scores_for_flashlight(letters):
-    model = FlashlightModel(BeamScorer(letters), WORDS, TrieState)
-    for words in ([0, 2], [0, 2, 6], [], [1]):
-        state, ln_p = model.start(False), 0.0
-        for number in words:
-            after, value = model.score(state, number)
-            assert after is state.child(number)
-            assert model.score(state, number) == (after, value)
-            state, ln_p = after, ln_p + value
-        assert model.finish(state)[0] is state
-        assert ln_p + model.finish(state)[1] == pytest.approx(letters.totals([[WORDS[number] for number in words]])[0])
-        assert len(model._prefixes) == len(words) + 1, "states of the sentence before are still there"
 
 
 # Searches

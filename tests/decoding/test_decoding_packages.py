@@ -1,7 +1,7 @@
-"""pyctcdecode and flashlight-text with our language models inside, in an environment of their own.
+"""pyctcdecode with our language models inside, in an environment of its own.
 
-pyctcdecode wants NumPy 1. The environment has that and the two packages; everything else, this checkout included, is
-found where the tests find it.
+pyctcdecode wants NumPy 1. The environment has that and the package; everything else, this checkout included, is found
+where the tests find it.
 """
 
 import json
@@ -201,21 +201,3 @@ def test_the_code_on_the_page_runs(environment, tmp_path):
     (tmp_path / "lm.arpa").write_bytes((ROOT / "example_nbest/mt/lm.arpa").read_bytes())
     (text,) = re.findall(r"print\(.*\)  # (.*)", code)
     assert environment.run("code.py", cwd=tmp_path).splitlines()[-1] == text
-
-
-def test_flashlight_with_our_model_inside(environment, arpa, tmp_path):
-    environment.install("flashlight-text")
-    words = ["a", "b", "ab", "ba", "abba"]
-    values = [log_probs(seed, 9).tolist() for seed in range(4)]
-    of_case = {
-        "logits": values, "labels": LABELS, "words": words, "arpa": str(arpa), "lm_weight": 0.8, "word_score": 0.3
-    }  # fmt: skip
-    (decoded,) = environment.decoded("flashlight_cases", [of_case], tmp_path / "cases.json")
-    model = NgramLanguageModel(arpa)
-    for found in decoded:
-        assert len(found) > 5
-        assert len({tuple(numbers) for numbers, *_ in found}) > 3
-        for numbers, acoustic, lm, score in found:
-            sentence = [words[number] for number in numbers]
-            assert lm == pytest.approx(model.totals([sentence])[0], abs=1e-4)
-            assert score == pytest.approx(acoustic + 0.8 * lm + 0.3 * len(sentence), abs=1e-4)

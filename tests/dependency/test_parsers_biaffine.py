@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from rerank_plugins import ModelError, Parse
 from rerank_plugins.core.checksummed_files import add_checksums
-from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
+from rerank_plugins.core.dependency_tree import tree_fault
 from rerank_plugins.dependency.biaffine import network, training
 from rerank_plugins.dependency.biaffine.gradient import loss_and_gradient
 from rerank_plugins.dependency.biaffine.lstm import Packing, bilstm, halved, lower_states, upper_states
@@ -319,51 +319,12 @@ def test_a_model_that_is_saved_and_read_parses_the_same(trained, treebank, tmp_p
     assert parser.parse(sentences)[-2:] == [Parse(), Parse()]
 
 
-def test_of_silver_trees_only_what_gold_trees_have_counts(trained):
-    words, heads = ("the", "dog", "barks"), (1, 2, -1)
-    silver = DependencyTree(words, heads, ("det:new", "nsubj", "root"), ("NEW", "NOUN", "VERB"))
-    batch = Batches(trained, 0.0, 0.0, np.random.default_rng(0)).batch([Example(silver, 2)])
-    assert batch.positions.tolist() == [2, 3, 0]
-    assert (batch.relations >= 0).tolist() == (batch.tags >= 0).tolist() == [False, True, True]
-    assert batch.treebanks.tolist() == [2] * 3
-
-
 def test_batches_have_the_inputs_of_parsing(trained, treebank):
     """The pieces and vectors of words in training are those that the trained model reads."""
     batch = Batches(trained, 0.0, 0.0, np.random.default_rng(0)).batch([Example(treebank[0])])
     embedded = network.sum_pieces(trained.params["pieces"], batch.rows, batch.owners, len(batch.vectors))
     distinct = list(dict.fromkeys(treebank[0].words))
     np.testing.assert_array_equal(np.hstack([embedded, batch.vectors]), word_inputs(trained, distinct))
-
-
-@pytest.mark.slow
-def test_silver_trees_teach_what_gold_trees_do_not_show(treebank):
-    """Few gold trees alone, and after many silver ones."""
-    schedule = dataclasses.replace(QUICK, epochs=10, silver_batch=60)
-    scores = []
-    for silver in ([], [treebank[10:] * 20]):
-        model = train([treebank[:10]], {}, "en", np.random.default_rng(7), SMALL, schedule, silver=silver)
-        counts = Attachment()
-        for gold, found in zip(treebank[10:], parse_all(model, [t.words for t in treebank[10:]]), strict=True):
-            counts.add(gold, found)
-        scores.append(counts.percent()["LAS"])
-    assert scores[1] > scores[0] + 20
-
-
-def test_an_ensemble_sums_what_its_networks_believe(trained, treebank, tmp_path):
-    """Equal networks parse as one; a network that finds everything equally likely changes nothing, up to rounding."""
-    trained.save(tmp_path / "alone.biaffine")
-    trained = read_model(tmp_path / "alone.biaffine")  # as the file rounds it
-    sentences = [tree.words for tree in treebank[:20]]
-    alone = parse_all(trained, sentences)
-    outputs = ("tag.w", "tag.b", "arc.w", "arc.b", "label.w")
-    unsure = {name: np.zeros_like(value) if name in outputs else value for name, value in trained.params.items()}
-    assert parse_all(dataclasses.replace(trained, others=(trained.params,) * 2), sentences) == alone
-    for params, other in ((trained.params, unsure), (unsure, trained.params)):
-        ensemble = dataclasses.replace(trained, params=params, others=(other,))
-        ensemble.save(tmp_path / "ensemble.biaffine")
-        trees = [parse.dependencies for parse in BiaffineParser(tmp_path / "ensemble.biaffine", "en").parse(sentences)]
-        assert sum(a == b for a, b in zip(trees, alone, strict=True)) >= 18
 
 
 def test_training_again_gives_the_same_model(treebank):
@@ -470,11 +431,7 @@ def write_archive(model, path, version):
     """A file of an earlier version: an archive of arrays, with checksums in version 2."""
     names = ("pieces", "forms", "tags", "relations", "language", "settings")
     header = {"kind": KIND, "version": version} | {name: getattr(model, name) for name in names}
-    arrays = {
-        f"params{number or ''}/{name}": value.astype(np.float16)
-        for number, params in enumerate((model.params, *model.others))
-        for name, value in params.items()
-    }
+    arrays = {f"params/{name}": value.astype(np.float16) for name, value in model.params.items()}
     arrays["vectors"] = np.rint(model.vectors * VECTOR_SCALE).astype(np.int8)
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     with open(path, "wb") as stream:
@@ -488,17 +445,16 @@ def check_equal(one, other):
     for name in ("pieces", "forms", "tags", "relations", "language", "settings"):
         assert getattr(one, name) == getattr(other, name), name
     np.testing.assert_array_equal(one.vectors, other.vectors)
-    for params, others in zip((one.params, *one.others), (other.params, *other.others), strict=True):
-        assert list(params) == list(others)
-        for name, value in params.items():
-            np.testing.assert_array_equal(value, others[name])
+    assert list(one.params) == list(other.params)
+    for name, value in one.params.items():
+        np.testing.assert_array_equal(value, other.params[name])
 
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_archives_of_earlier_versions_are_read_and_renewed(version, trained, tmp_path, caplog):
     path = tmp_path / "model"
     trained.save(path)
-    model = dataclasses.replace(read_model(path), others=(read_model(path).params,))
+    model = read_model(path)
     write_archive(model, path, version)
     check_equal(read_model(path), model)
     assert caplog.messages == [] if version == 2 else f"{path}: parser of version 1, without checksums" in caplog.text

@@ -46,7 +46,7 @@ def files(tmp_path_factory):
     write_grammar(train_grammar([TREES], [1.0], GrammarSettings("en", "left", schedule=whole)), folder / "left.pcfg")
     write_treelet(training.train(training.collect(TREES, Settings()), Settings()), folder / "treelet")
     write_headlex(headlex.train(headlex.collect(TREES), headlex.Settings()), folder / "headlex")
-    settings = SvsSettings("en", (), 1, 5, False, Clustering(2, 2, 1, 1))
+    settings = SvsSettings("en", (), 1, 5, Clustering(2, 2, 1, 1))
     write_svs(train_svs([TREES], [1.0], settings), folder / "model.svs")
     return folder
 

@@ -22,7 +22,7 @@ from rerank_plugins.svs.model import EMBEDDED, compose, read_model, write_model
 from rerank_plugins.svs.observed_trees import head_leaves, observe
 from rerank_plugins.svs.parsing import SvsParser
 from rerank_plugins.svs.states import category_and_relation, coarser, frame, gathered, named, state_forest, transitive
-from rerank_plugins.svs.training import SvsSettings, count_headwords, train_svs
+from rerank_plugins.svs.training import SvsSettings, train_svs
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
 from tests.random_trees import trees
@@ -286,38 +286,6 @@ def test_priors_are_expected_shares_of_all_constituents(bank):
     np.testing.assert_allclose(maximised(observed, expected(observed, parameters), settings.clustering).root, roots / 2)
 
 
-@given(st.lists(trees, min_size=1, max_size=4))
-def test_headwords_as_concepts_are_counted(found):
-    """Relative frequencies, node by node; heads keep their concept; the likelihood is that of the vectors."""
-    observed = observed_of(found)
-    parameters, counts = count_headwords(observed)
-    forest, rule, head = observed.forest, observed.rewritings.rule, observed.head
-    used = Counter(zip(forest.label.tolist(), head.tolist(), rule.tolist(), strict=True))
-    of = Counter(zip(forest.label.tolist(), head.tolist(), strict=True))
-    for (label, concept, rewriting), count in used.items():
-        assert parameters.p[rewriting, concept] == pytest.approx(count / of[label, concept])
-    passed, below = Counter(), Counter()
-    for node in range(len(rule)):
-        for child in (forest.left[node], forest.right[node]):
-            if child >= 0:
-                role = observed.relation[forest.label[child]]
-                passed[role, head[node], head[child]] += 1
-                below[role, head[node]] += 1
-    for (role, concept, other), count in passed.items():
-        assert parameters.transfer[role, concept, other] == pytest.approx(count / below[role, concept])
-    np.testing.assert_array_equal(parameters.transfer[0], np.eye(len(observed.headwords)))
-    assert expected(observed, parameters).log_likelihood == pytest.approx(counts.log_likelihood, rel=1e-9)
-
-
-def test_a_lexicalised_model(bank):
-    model = train_svs([bank], [1.0], replace(SMALL, lexicalised=True, headwords=6))
-    assert_proper(model)
-    assert model.concepts == 7
-    p = model.lexicon.p[model.lexicon.entries("dog", 1)]
-    assert (np.count_nonzero(p, axis=1) == 1).all()
-    assert (p.argmax(axis=1) == model.heads.headwords.index("dog")).all()
-
-
 def test_a_seed_gives_a_model_and_restarts_the_best(bank):
     def trained(**given):
         steps = []
@@ -368,9 +336,6 @@ def test_the_file_gives_the_model_back(bank, tmp_path):
             np.testing.assert_allclose(getattr(again, name), getattr(model, name), rtol=off, atol=1e-12)
         np.testing.assert_allclose(again.lexicon.p, model.lexicon.p, rtol=off)
         assert_proper(again)
-    lexical = train_svs([bank], [1.0], replace(SMALL, lexicalised=True))
-    write_model(lexical, tmp_path / "l.svs")
-    np.testing.assert_allclose(read_model(tmp_path / "l.svs").lexicon.p, lexical.lexicon.p, rtol=1e-5)
 
 
 def test_files_that_are_no_models(bank, tmp_path):
@@ -449,8 +414,8 @@ def test_commands(tmp_path):
     assert "empty.ptb: the file holds no trees" in refused("train", "svs", empty, "--language", "en", "-o", model)
     named_wrong = refused("train", "svs", bank, "--language", "en", "--annotations", "base-mp", "-o", model)
     assert "unknown annotation 'base-mp'" in named_wrong
-    done("train", "svs", bank, "--language", "en", "--lexicalised", "--max-headwords", 5, "-o", model, "--compact")
-    assert read_model(model).concepts == 6
+    done("train", "svs", bank, "--language", "en", *few, "-o", model, "--compact")
+    assert read_model(model).concepts == 2
 
 
 def test_the_embedded_model():

@@ -1,9 +1,8 @@
-"""Print what several treebanks and silver trees bring to a parser of few trees (docs/results/parsing.md).
+"""Print what several treebanks bring to a parser of few trees (docs/results/parsing.md).
 
 Of the first of the TREEBANKS, every fifth sentence is held out and measured; as its other sentences are annotated, so
-does the model annotate. Each row adds a step: `one` takes all trees as one treebank, `own` gives each treebank a vector,
-and `silver` learns first from a parser's trees, a random part of those with eight words or more. UPOS, UAS and LAS are in
-per cent; the last column compares relations up to a colon.
+does the model annotate. The row `one` takes all trees as one treebank, and `own` gives each treebank a vector. UPOS, UAS
+and LAS are in per cent; the last column compares relations up to a colon.
 """
 
 from __future__ import annotations
@@ -24,26 +23,11 @@ from rerank_plugins.dependency.biaffine.word_vectors import word_vectors
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.parseval import Attachment
 
-SHORTEST = 8  # words of a silver tree
-
 
 def read(path: Path) -> list[DependencyTree]:
     """The trees of a CoNLL-U file. Raises FormatError where it is malformed."""
     with open_text(path) as lines:
         return list(read_conllu(lines, str(path)))
-
-
-def part_of(trees: Sequence[DependencyTree], words: int) -> list[DependencyTree]:
-    """Random trees of at least SHORTEST words, until they have more than so many words."""
-    fit = [tree for tree in trees if len(tree.words) >= SHORTEST]
-    part: list[DependencyTree] = []
-    count = 0
-    for place in np.random.default_rng(7).permutation(len(fit)):
-        part.append(fit[place])
-        count += len(fit[place].words)
-        if count > words:
-            break
-    return part
 
 
 def row(model: BiaffineModel, gold: Sequence[DependencyTree]) -> str:
@@ -60,8 +44,6 @@ def row(model: BiaffineModel, gold: Sequence[DependencyTree]) -> str:
 @experiment("small_treebank", __doc__)
 @click.argument("treebanks", nargs=-1, required=True, type=FILE)
 @click.option("--text", required=True, type=FILE, help="Text with a tokenised sentence in each line.")
-@click.option("--silver", type=FILE, help="Parsed trees for the step silver, as CoNLL-U.")
-@click.option("--silver-words", default=300_000, help="Take about so many words of them.")
 @click.option("--also", type=FILE, help="Measure the trees of this file, too.")
 @click.option("--steps", default="one,own", help="The rows to print.")
 @click.option("--epochs", type=int, help="Number of passes over the treebanks.  [default: that of the trainer]")
@@ -69,8 +51,6 @@ def row(model: BiaffineModel, gold: Sequence[DependencyTree]) -> str:
 def main(
     treebanks: Sequence[Path],
     text: Path,
-    silver: Path | None,
-    silver_words: int,
     also: Path | None,
     steps: str,
     epochs: int | None,
@@ -84,17 +64,12 @@ def main(
     with open_text(text) as lines:
         vectors = word_vectors((line.split() for line in lines), Sizes().vector, np.random.default_rng(0))
     schedule = Schedule.of_treebank(sum(len(tree.words) for tree in trees), epochs)
-    known = {
-        "one": ([trees], []),
-        "own": (banks, []),
-        "silver": (banks, [part_of(read(silver), silver_words)] if silver else []),
-    }
+    known = {"one": [trees], "own": banks}
     print(f"{len(trees):,} trees\n| treebanks | trees measured | UPOS | UAS | LAS | LAS, no subtypes |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
     for step in steps.split(","):
         say(f"training: {step}")
-        gold, silvers = known[step]
-        model = train(gold, vectors, "und", np.random.default_rng(seed), None, schedule, silver=silvers)
+        model = train(known[step], vectors, "und", np.random.default_rng(seed), None, schedule)
         for name, measured in held_out.items():
             print(f"| {step} | {name} | {row(model, measured)} |", flush=True)
 

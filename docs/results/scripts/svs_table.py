@@ -5,9 +5,8 @@ They are tested on the sentences of up to 40 words of the development set, by la
 conventions. With `--threshold 0`, the default, nothing is pruned, as in the paper. Means and standard deviations are
 over random initialisations of EM.
 
-A row of the table `parsing` is named `baseline` (one concept, the plain grammar), `lex-10` (10 headwords as concepts),
-`50hw-10` (50 headwords in 10 clusters), `embedded` (the embedded model) or `latent` (the embedded grammar with latent
-states).
+A row of the table `parsing` is named `baseline` (one concept, the plain grammar), `50hw-10` (50 headwords in 10
+clusters), `embedded` (the embedded model) or `latent` (the embedded grammar with latent states).
 
 DATA is a folder with treebank_gum/gum-train.ptb and gum-dev.ptb, or treebank_craft/craft-train.ptb.xz and
 craft-dev.ptb.xz.
@@ -55,18 +54,14 @@ from rerank_plugins.svs.states import StateForest, named, state_forest
 from rerank_plugins.svs.training import (
     SvsSettings,
     categories,
-    clustered_lexicon,
-    count_headwords,
-    headword_lexicon,
     model_of,
+    vector_lexicon,
 )
 
 SHORT = 40
 BANKS = {"gum": (GUM_TRAIN, GUM_DEV), "craft": (CRAFT_TRAIN, CRAFT_DEV)}
 ROWS = (
     "baseline",
-    "lex-10",
-    "lex-50",
     "50hw-10",
     "1000hw-1",
     "1000hw-5",
@@ -141,17 +136,13 @@ class Treebank:
         counts, names = productions(forest), categories(forest.labels)
         return grammar_of_counts(forest.labels, *names, forest, counts, self.settings.smoothing, {}, tagged)
 
-    def model(self, headwords: int, clustering: Clustering | None = None) -> SvsModel:
-        """A model with clusters of headwords as concepts or, without `clustering`, the headwords themselves."""
+    def model(self, headwords: int, clustering: Clustering) -> SvsModel:
+        """A model with clusters of headwords as concepts."""
         if headwords not in self.observed:
             self.observed[headwords] = observe(self.forest, headwords)
         seen = self.observed[headwords]
-        if clustering is None:
-            parameters, expected = count_headwords(seen)
-            words = headword_lexicon(seen, self.grammar.lexicon)
-        else:
-            parameters, expected = cluster(seen, clustering)
-            words = clustered_lexicon(seen, parameters, self.grammar.lexicon)
+        parameters, expected = cluster(seen, clustering)
+        words = vector_lexicon(seen, parameters, self.grammar.lexicon)
         return model_of(seen, parameters, expected, words, self.states.chains, {})
 
 
@@ -202,9 +193,6 @@ def models_of(row: str, bank: Treebank, clustering: Clustering, seeds: Sequence[
     if row == "baseline":
         yield bank.model(0, replace(clustering, concepts=1))
         return
-    if row.startswith("lex-"):
-        yield bank.model(int(row[4:]))
-        return
     headwords, concepts = map(int, row.split("hw-"))
     for seed in seeds if concepts > 1 else seeds[:1]:
         yield bank.model(headwords, replace(clustering, concepts=concepts, seed=seed))
@@ -212,7 +200,7 @@ def models_of(row: str, bank: Treebank, clustering: Clustering, seeds: Sequence[
 
 def row_name(text: str) -> str:
     """The text, which must be the name of a row. Raises ValueError where it is not."""
-    if text in ("baseline", "latent", "embedded") or re.fullmatch(r"lex-\d+|\d+hw-\d+", text):
+    if text in ("baseline", "latent", "embedded") or re.fullmatch(r"\d+hw-\d+", text):
         return text
     raise ValueError(text)
 

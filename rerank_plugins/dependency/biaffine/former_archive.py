@@ -59,5 +59,4 @@ def read_archive(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
             "`python -m rerank_plugins.resources.renew %s`)",
             path, FORMER, path,
         )  # fmt: skip
-    settings["networks"] = len({name.partition("/")[0] for name in arrays if "/" in name})
     return settings, arrays

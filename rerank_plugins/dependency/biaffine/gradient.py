@@ -24,25 +24,20 @@ from rerank_plugins.kit.matrix_products import product
 
 
 def cross_entropy(scores: Float32, gold: Int64) -> tuple[float, Float32]:
-    """The sum of -ln softmax(scores)[gold] over the rows, and its gradient at the scores (rows, classes).
-
-    Rows whose gold class is negative do not count.
-    """
+    """The sum of -ln softmax(scores)[gold] over the rows, and its gradient at the scores (rows, classes)."""
     shifted = scores - scores.max(axis=1, keepdims=True)
     np.exp(shifted, out=shifted)
     shifted /= shifted.sum(axis=1, keepdims=True)
-    rows = np.flatnonzero(gold >= 0)
-    loss = -np.log(np.maximum(shifted[rows, gold[rows]], 1e-30)).sum(dtype=np.float64)
-    shifted[rows, gold[rows]] -= 1
-    shifted[gold < 0] = 0
+    rows = np.arange(len(gold))
+    loss = -np.log(np.maximum(shifted[rows, gold], 1e-30)).sum(dtype=np.float64)
+    shifted[rows, gold] -= 1
     return float(loss), shifted
 
 
 def loss_and_gradient(params: Params, batch: Batch, drop: Dropout) -> tuple[dict[str, float], Params]:
     """The mean losses per word (tag, arc, label), and the gradient of their sum at every weight.
 
-    Words whose gold class is negative do not count. The gradient "pieces" of the piece table has only the rows
-    `batch.rows`; repeated rows are not summed yet.
+    The gradient "pieces" of the piece table has only the rows `batch.rows`; repeated rows are not summed yet.
     """
     # Forward: inputs x, states h1 and h2 of the two LSTM layers, and the roles d, a, q, p of each word.
     packing, words = batch.packing, len(batch.words)

@@ -1,4 +1,4 @@
-"""Reads and writes a trained parser: a model file of the weights of its networks, its word vectors, and its labels.
+"""Reads and writes a trained parser: a model file of the weights of its network, its word vectors, and its labels.
 
 Weights are stored in half precision with few bits (kit/files/coarse_floats.py), and word vectors in bytes. Byte planes
 and Zstandard (kit/files/model_file.py) then make a file of a third of the bytes that the weights have in single
@@ -8,7 +8,7 @@ precision, and the parser is as good.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from rerank_plugins.kit.files.array_values import ContentsError, check_values, r
 from rerank_plugins.kit.files.coarse_floats import coarse
 
 KIND = "biaffine dependency parser"
+WEIGHTS = "params/"  # the beginning of the names of the weights
 LISTS = ("pieces", "forms", "tags", "relations")
 VECTOR_SCALE = 200.0  # factor of the components of a unit vector, rarely above 0.6, when they are stored as bytes
 
@@ -34,7 +35,7 @@ class BiaffineModel:
     """A trained parser: weights (network.py), the piece of each row of the piece table, word vectors, and labels.
 
     `forms` are the words of the word vectors (text_form); `settings` records how the parser was trained; `language` is
-    the code of its language, such as "en". `others` are the weights of the further networks of an ensemble.
+    the code of its language, such as "en".
     """
 
     params: Params
@@ -45,12 +46,6 @@ class BiaffineModel:
     relations: tuple[str, ...]
     language: str
     settings: dict[str, Any] = field(default_factory=dict)
-    others: tuple[Params, ...] = ()
-
-    @cached_property
-    def networks(self) -> tuple[BiaffineModel, ...]:
-        """The networks of the ensemble, of which this one is the first, each as a model of its own."""
-        return self, *(replace(self, params=params, others=()) for params in self.others)
 
     @cached_property
     def piece_rows(self) -> dict[str, int]:
@@ -78,19 +73,10 @@ class BiaffineModel:
 
     def save(self, path: Path) -> None:
         """Write the file completely or not at all; the same model always gives the same bytes. Raises OSError."""
-        arrays = {
-            f"{_network(number)}/{name}": coarse(value)
-            for number, params in enumerate((self.params, *self.others))
-            for name, value in params.items()
-        }
+        arrays = {f"{WEIGHTS}{name}": coarse(value) for name, value in self.params.items()}
         arrays["vectors"] = np.clip(np.rint(self.vectors * VECTOR_SCALE), -127, 127).astype(np.int8)
         settings = {name: getattr(self, name) for name in (*LISTS, "language", "settings")}
-        model_file.write_model(path, KIND, settings | {"networks": 1 + len(self.others)}, arrays, compressed=True)
-
-
-def _network(number: int) -> str:
-    """The beginning of the names of a network's arrays."""
-    return f"params{number or ''}"
+        model_file.write_model(path, KIND, settings, arrays, compressed=True)
 
 
 def read_model(path: Path) -> BiaffineModel:
@@ -103,36 +89,31 @@ def read_model(path: Path) -> BiaffineModel:
         lists = {name: tuple(settings[name]) for name in LISTS}
         check_values("vectors", arrays["vectors"], "finite")  # floats in archives
         vectors = arrays["vectors"].astype(np.float32) / np.float32(VECTOR_SCALE)
-        networks = [_params(arrays, _network(number)) for number in range(settings["networks"])]
         model = BiaffineModel(
-            networks[0], vectors=vectors, language=settings["language"], settings=settings["settings"],
-            others=tuple(networks[1:]), **lists,
-        )  # fmt: skip
+            _params(arrays), vectors=vectors, language=settings["language"], settings=settings["settings"], **lists
+        )
         _check_shapes(model)
         return model
 
 
-def _params(arrays: Mapping[str, NDArray[Any]], network: str) -> Params:
-    """The weights of one network, in single precision. Raises ContentsError for one that is not finite."""
-    beginning = f"{network}/"
-    own = {name: value for name, value in arrays.items() if name.startswith(beginning)}
+def _params(arrays: Mapping[str, NDArray[Any]]) -> Params:
+    """The weights, in single precision. Raises ContentsError for one that is not finite."""
+    own = {name: value for name, value in arrays.items() if name.startswith(WEIGHTS)}
     for name, value in own.items():
         check_values(name, value, "finite")
-    return {name.removeprefix(beginning): value.astype(np.float32) for name, value in own.items()}
+    return {name.removeprefix(WEIGHTS): value.astype(np.float32) for name, value in own.items()}
 
 
 def _check_shapes(model: BiaffineModel) -> None:
     """Raise ContentsError where arrays do not fit each other or the lists: products and rows would be out of range."""
-    own: dict[str, tuple[int, ...]] = {"vectors": model.vectors.shape}
-    wanted: dict[str, tuple[int, ...]] = {"vectors": (len(model.forms), model.vectors.shape[1])}
-    for number, params in enumerate((model.params, *model.others)):
-        sizes = Sizes(
-            piece=params["pieces"].shape[1], vector=model.vectors.shape[1], lstm=len(params["lstm1.forward.u"]),
-            arc=len(params["root.arc"]), label=len(params["root.label"]),
-        )  # fmt: skip
-        of_network = shapes(sizes, len(model.pieces), len(model.tags), len(model.relations))
-        wanted |= {f"{_network(number)}/{name}": shape for name, shape in of_network.items()}
-        own |= {f"{_network(number)}/{name}": value.shape for name, value in params.items()}
+    params = model.params
+    sizes = Sizes(
+        piece=params["pieces"].shape[1], vector=model.vectors.shape[1], lstm=len(params["lstm1.forward.u"]),
+        arc=len(params["root.arc"]), label=len(params["root.label"]),
+    )  # fmt: skip
+    wanted = shapes(sizes, len(model.pieces), len(model.tags), len(model.relations))
+    wanted["vectors"] = len(model.forms), sizes.vector
+    own = {name: value.shape for name, value in params.items()} | {"vectors": model.vectors.shape}
     for name in sorted(wanted.keys() | own.keys()):
         if wanted.get(name) != own.get(name):
             raise ContentsError(f"{name} has the shape {own.get(name)}, wanted {wanted.get(name)}")

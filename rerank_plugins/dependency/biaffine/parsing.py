@@ -11,20 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 
 from rerank_plugins import DependencyTree, FloatArray, IntArray, Sentence
-from rerank_plugins.dependency.biaffine.lstm import Float32, Int64, Packing, lower_states, upper_states
-from rerank_plugins.dependency.biaffine.network import (
-    NEVER,
-    Roles,
-    arc_scores,
-    label_inputs,
-    label_scores,
-    roles,
-)
+from rerank_plugins.dependency.biaffine.lstm import Float32, Int64, Packing, Params, lower_states, upper_states
+from rerank_plugins.dependency.biaffine.network import Roles, arc_scores, label_inputs, label_scores, roles
 from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.matrix_products import product
@@ -188,7 +180,7 @@ WORDS_A_BLOCK = 100  # words whose relations are scored at once: their products 
 
 
 def parse_all(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[DependencyTree]:
-    """The tree of each sentence; no sentence may be empty. An ensemble sums the ln p of its networks."""
+    """The tree of each sentence; no sentence may be empty."""
     trees: list[DependencyTree | None] = [None] * len(sentences)
     for chosen in batches([len(sentence) for sentence in sentences], BATCH):
         for position, tree in zip(chosen, _parse_batch(model, [sentences[i] for i in chosen]), strict=True):
@@ -220,50 +212,24 @@ def _parse_batch(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[De
     ids = np.empty(len(words), np.int64)
     ids[grid[inside]] = [distinct[word] for word in words]
     # Tags from the lower layer; the best tree under the scores of arcs from the upper one.
-    outputs = [_outputs(network, list(distinct), ids, packing) for network in model.networks]
-    tags = _joint([output.tags for output in outputs]).argmax(axis=1)
-    positions = best_trees(_joint([output.arcs for output in outputs]), packing.lengths)
+    params = model.params
+    lower = lower_states(model.inputs(list(distinct)), ids, model.layers[0], packing)
+    tags = (product(lower, params["tag.w"]) + params["tag.b"]).argmax(axis=1)
+    _, parts = roles(upper_states(lower, model.layers[1], packing), params)
+    positions = best_trees(arc_scores(parts, params, packing), packing.lengths)
     # The heads as rows, and the best relation to each.
     heads = np.empty(len(ids), np.int64)
     rows_of_heads = np.take_along_axis(np.hstack([np.full((len(grid), 1), -1), grid]), positions, axis=1)
     heads[grid[inside]] = rows_of_heads[inside]
-    pairs = zip(model.networks, outputs, strict=True)
-    scores = _joint([_relation_scores(network, output.roles, heads) for network, output in pairs])
-    return _trees(model, sentences, grid, positions, tags, _relations(model, scores, heads))
+    relations = _relations(model, _relation_scores(params, parts, heads), heads)
+    return _trees(model, sentences, grid, positions, tags, relations)
 
 
-class Outputs(NamedTuple):
-    """What a network makes of a batch: scores of tags (rows, tags) and of arcs (network.arc_scores), and the roles."""
-
-    tags: Float32
-    arcs: Float32
-    roles: Roles
-
-
-def _outputs(model: BiaffineModel, words: Sequence[str], ids: Int64, packing: Packing) -> Outputs:
-    params = model.params
-    lower = lower_states(model.inputs(words), ids, model.layers[0], packing)
-    upper = upper_states(lower, model.layers[1], packing)
-    _, parts = roles(upper, params)
-    return Outputs(product(lower, params["tag.w"]) + params["tag.b"], arc_scores(parts, params, packing), parts)
-
-
-def _relation_scores(model: BiaffineModel, parts: Roles, heads: np.ndarray) -> Float32:
+def _relation_scores(params: Params, parts: Roles, heads: np.ndarray) -> Float32:
     """The scores of each relation to the heads (rows, relations)."""
-    dependents, governors = label_inputs(parts, model.params, heads)
+    dependents, governors = label_inputs(parts, params, heads)
     blocks = [slice(start, start + WORDS_A_BLOCK) for start in range(0, len(heads), WORDS_A_BLOCK)]
-    return np.concatenate([label_scores(dependents[block], governors[block], model.params)[0] for block in blocks])
-
-
-def _joint(scores: Sequence[Float32]) -> Float32:
-    """The scores of one network as they are; of several, the sum of ln softmax(scores) over the last axis."""
-    if len(scores) == 1:
-        return scores[0]
-    total = np.zeros_like(scores[0])
-    for each in scores:
-        shifted = each - each.max(axis=-1, keepdims=True)
-        total += shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    return np.maximum(total, NEVER)
+    return np.concatenate([label_scores(dependents[block], governors[block], params)[0] for block in blocks])
 
 
 def _relations(model: BiaffineModel, scores: Float32, heads: np.ndarray) -> np.ndarray:

@@ -2,9 +2,6 @@
 
 Some sentences are lower-cased, as the lists of decoders and recognisers often are. The final weights are a running
 average of those of the last steps. The same data and settings give the same model on every processor.
-
-Silver trees are many and worse than the gold ones. The network learns from them first, and then from the gold trees
-alone.
 """
 
 from __future__ import annotations
@@ -31,9 +28,9 @@ Report = Callable[[int, dict[str, float]], None]
 class Schedule:
     """The schedule of training: the learning rate rises to `rate` over the first `warm` steps, then falls to 0.
 
-    `batch` is the number of words of a batch, `silver_batch` that of a batch of silver trees, `decay` that of Adam's
-    second moments, and `average` that of the running average of the weights. With probability `lose_form` a word of a
-    batch loses its form, or its vector; with probability `lower_case` a sentence is lower-cased.
+    `batch` is the number of words of a batch, `decay` that of Adam's second moments, and `average` that of the running
+    average of the weights. With probability `lose_form` a word of a batch loses its form, or its vector; with
+    probability `lower_case` a sentence is lower-cased.
     """
 
     epochs: int = 20
@@ -45,7 +42,6 @@ class Schedule:
     lose_form: float = 0.15
     lower_case: float = 0.1
     average: float = 0.998
-    silver_batch: int = 1_000
 
     @classmethod
     def of_treebank(cls, words: int, epochs: int | None = None) -> Schedule:
@@ -66,32 +62,25 @@ def train(
     sizes: Sizes | None = None,
     schedule: Schedule | None = None,
     report: Report = lambda epoch, losses: None,
-    silver: Sequence[Sequence[DependencyTree]] = (),
 ) -> BiaffineModel:
     """Train a parser that annotates as the first of the treebanks does; `vectors` are fixed (word_vectors.py).
 
-    The network learns from silver trees first. After each epoch on the gold trees, `report` is called with its number
-    and the mean losses per word.
+    After each epoch, `report` is called with its number and the mean losses per word.
     """
     sizes, schedule = sizes or Sizes(), schedule or Schedule()
-    gold = [Example(tree, number) for number, trees in enumerate(treebanks) for tree in trees]
-    silvers = [Example(tree, number) for number, trees in enumerate(silver, len(treebanks)) for tree in trees]
-    tags = sorted({tag for example in gold for tag in example.tree.tags})
-    relations = sorted({relation for example in gold for relation in example.tree.relations})
-    table = frequent_pieces(word for example in (*gold, *silvers) for word in example.tree.words)
+    examples = [Example(tree, number) for number, trees in enumerate(treebanks) for tree in trees]
+    tags = sorted({tag for example in examples for tag in example.tree.tags})
+    relations = sorted({relation for example in examples for relation in example.tree.relations})
+    table = frequent_pieces(word for example in examples for word in example.tree.words)
     stored = np.array(list(vectors.values()), np.float32).reshape(len(vectors), sizes.vector)
-    settings = {"sizes": asdict(sizes), "schedule": asdict(schedule), "sentences": len(gold), "silver": len(silvers)}
+    settings = {"sizes": asdict(sizes), "schedule": asdict(schedule), "sentences": len(examples)}
     params = initial(sizes, len(table), len(tags), len(relations), rng)
     model = BiaffineModel(
         params, tuple(table), tuple(vectors), stored, tuple(tags), tuple(relations), language, settings
     )
-    offsets = np.zeros((len(treebanks) + len(silver), sizes.piece), np.float32)
     maker = Batches(model, schedule.lose_form, schedule.lower_case, rng)
-    learnt = {**params, "treebanks": offsets}
-    if silvers:
-        stage = replace(schedule, epochs=1, batch=schedule.silver_batch)
-        learnt = _learn(learnt, maker, silvers, sizes, stage, lambda epoch, losses: report(-1, losses))
-    learnt = _learn(learnt, maker, gold, sizes, schedule, report)
+    started = {**params, "treebanks": np.zeros((len(treebanks), sizes.piece), np.float32)}
+    learnt = _learn(started, maker, examples, sizes, schedule, report)
     return replace(model, params={name: learnt[name] for name in params})
 
 

@@ -1,8 +1,8 @@
-"""Batches of gold and silver trees as arrays, with the variation of training: lost forms, lower case, dropout masks.
+"""Batches of trees as arrays, with the variation of training: lost forms, lower case, dropout masks.
 
 Treebanks annotate alike but not the same. Each word's input has an offset of its treebank, learnt with the rest; that
 of the first treebank is 0, so that the trained network annotates as the first one does (a treebank embedding, Stymne
-et al. 2018). Of a silver tree, which another parser made, tags and relations that the gold trees lack do not count.
+et al. 2018).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Example(NamedTuple):
 class Batch(NamedTuple):
     """Packed training sentences: for each row the index of its distinct word, its tag, its head and its relation.
 
-    `heads` are rows (-1: root), `positions` the same heads as positions in the sentence (0: root); -1 is a tag,
-    position or relation that does not count. The input of the distinct word k is the sum of the rows `rows[owners ==
-    k]` of the piece table, followed by its vector `vectors[k]`; `treebanks` is the number of each row's treebank.
+    `heads` are rows (-1: root), `positions` the same heads as positions in the sentence (0: root). The input of the
+    distinct word k is the sum of the rows `rows[owners == k]` of the piece table, followed by its vector `vectors[k]`;
+    `treebanks` is the number of each row's treebank.
     """
 
     packing: Packing
@@ -95,8 +95,8 @@ class Batches:
         for (tree, treebank), rows in zip(examples, grid, strict=True):
             rows = rows[: len(tree.words)]
             words[rows] = [distinct.setdefault(word, len(distinct)) for word in tree.words]
-            tags[rows] = [self._tags.get(tag, -1) for tag in tree.tags]
-            relations[rows] = [self._relations.get(relation, -1) for relation in tree.relations]
+            tags[rows] = [self._tags[tag] for tag in tree.tags]
+            relations[rows] = [self._relations[relation] for relation in tree.relations]
             positions[rows] = np.array(tree.heads) + 1
             heads[rows] = np.append(rows, -1)[list(tree.heads)]
             treebanks[rows] = treebank
