@@ -40,14 +40,14 @@ from tests.mutating.formulas import Mutation, mutations
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("rerank_plugins", "adapters/rerank_adapters")
 # Subpackages without formulas: interfaces, formats, what is printed, and what is only checked.
-WITHOUT_FORMULAS = ("core", "testing", "resources", "neural", "english", "kit/files")
+WITHOUT_FORMULAS = ("core", "testing", "resources", "neural", "kit/files")
 WITH_FORMULAS = ("metrics", "tuners", "evaluation", "chain", "applications", "analysis", "weights")
 KIT = "rerank_plugins/kit/"  # its users test it
 TESTED_BY = {  # other tests than those of the subpackage: patterns of files and folders in tests/
     KIT + "backoff": "ngram",
     KIT + "charts": "constituency",
     "adapters/rerank_adapters/applications/mbr": "python_api/test_mbr.py",
-    "adapters/rerank_adapters/applications/negatives": "english/test_negatives.py",
+    "adapters/rerank_adapters/applications/negatives": "applications/test_negatives.py",
     "adapters/rerank_adapters/applications/language_models": "applications/test_scoring_commands.py",
 }
 IGNORED = shutil.ignore_patterns(".*", "__pycache__", "work", "build", "dist")

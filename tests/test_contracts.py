@@ -68,7 +68,6 @@ CASES = {
         "edit-to-1best": [{}, {"ignore_case": True}],
         "oov-count": [{}, {"lm": "arpa"}],
         "language-model-ratio": [{"model": ARPA, "general": "unigram"}, {"lm": "arpa", "general_model": ARPA}],
-        "grammar-violations": [{}, {"parser": "english"}],
         "slr": [{}, {"lm": "arpa", "unigram": "unigram"}, {"lm": "treelet-lm", "unigram": "arpa"}],
         "lexical-overlap": [{}, {"ignore_case": False}],
         "untranslated": [{}, {"ignore_case": False, "names": False}, {"lm": "arpa"}],

@@ -21,7 +21,6 @@ FEATURES = (
     "treelet-lm",
     "hhmm-lm,beam=20",
     "svs-similarity",
-    "grammar-violations",
 )
 
 

@@ -37,7 +37,7 @@ KINDS = {  # from the name of a kind to the hook that registers plugins of this 
 }
 FAMILIES = (
     *("lists", "ngram", "dependency", "constituency", "treelet", "hhmm", "svs", "referential", "substitutes"),
-    *("missing_words", "similarity", "translation", "english", "neural"),
+    *("missing_words", "similarity", "translation", "neural"),
 )
 BUILTIN = tuple(f"rerank_plugins.{family}" for family in FAMILIES)  # rooms, each with a module `plugin`
 

@@ -23,7 +23,6 @@ from rerank_adapters.applications.acceptability.classifiers import (
 )
 from rerank_adapters.applications.acceptability.compare import Preferences
 from rerank_adapters.applications.acceptability.features import fit_logistic
-from rerank_adapters.applications.acceptability.pair_weights import fit_weights, held_out_preferences
 from rerank_adapters.applications.acceptability.suite_file import Item, Suite, parse_formula
 from rerank_adapters.applications.acceptability.suites import judge_suites
 from rerank_adapters.chain.text_features import matching_columns
@@ -108,33 +107,6 @@ def test_ties_count_half_and_rounding_is_a_tie():
 def table(values, names=("a", "b", "c")):
     values = np.asarray(values, np.float64)
     return FeatureTable.dense(names[: values.shape[1]], values, np.arange(0, len(values) + 1, 2))
-
-
-def noisy_table(pairs, weights, seed=1):
-    """Pairs whose good sentence is the better one by P = σ(w · (good - bad)); the last column is constant."""
-    rng = np.random.default_rng(seed)
-    values = rng.normal(size=(2 * pairs, len(weights) + 1)) * [*np.geomspace(1, 100, len(weights)), 0] + 7
-    margins = (values[::2, :-1] - values[1::2, :-1]) @ weights
-    swapped = np.repeat(rng.random(pairs) > 1 / (1 + np.exp(-margins)), 2)
-    order = np.arange(2 * pairs) ^ swapped
-    return table(values[order])
-
-
-def test_weights_of_pairs_are_found_again():
-    pytest.importorskip("sklearn")
-    weights = fit_weights(noisy_table(20_000, [1.5, -0.02]), strength=1e6)
-    assert weights[:2] == pytest.approx([1.5, -0.02], rel=0.05)
-    assert weights[2] == 0.0, "a column that never varies"
-
-
-def test_pairs_are_judged_by_weights_that_did_not_see_them():
-    pytest.importorskip("sklearn")
-    noise = table(np.random.default_rng(1).normal(size=(60, 3)))
-    held_out = held_out_preferences(noise, 30, 1e6, seed=1)
-    fitted = noise.values @ fit_weights(noise, 1e6)
-    assert held_out.accuracy < np.mean(fitted[::2] > fitted[1::2]), "noise cannot be learnt"
-    with pytest.raises(ConfigError, match="30 pairs cannot be split into 31 folds"):
-        held_out_preferences(noise, 31, 1.0, seed=1)
 
 
 def test_logistic_regression_is_at_the_top_of_its_likelihood():
@@ -289,19 +261,6 @@ def test_columns_of_many_systems_are_headed_by_name(written):
     assert "Accuracy (%) by phenomenon (continued)" in by_name
     assert by_name.count("system-") == 6
     assert max(map(len, by_name.splitlines())) <= 80
-
-
-def test_weights_from_pairs_judge_other_pairs(written, tmp_path):
-    pytest.importorskip("sklearn")
-    made, weights = written("".join(f"a{'b' * (i % 7)} c\ta{'b' * (i % 3)}\n" for i in range(40))), tmp_path / "w.toml"
-    features = ("-f", "character-length", "-f", "length")
-    ran = done("acceptability", "fit", made, *features, "-o", weights)
-    assert "2 weights fitted to 40 pairs: weighted, 10-fold" in ran.err
-    others = written("abc d\tabc\n" * 3, "others.tsv")
-    ran = done("acceptability", "pairs", others, *features, "-w", weights)
-    assert rows(ran.out)["weighted"][0] == "100.0 %"
-    other_features = one_line(rerank("acceptability", "pairs", others, "-f", "length", "-w", weights), 2, after=True)
-    assert "the weights of" in other_features
 
 
 def test_sentences_are_judged_as_learnt(written, tmp_path):

@@ -42,8 +42,8 @@ def sentences_of(text):
 def broken(kind, sentence, *others):
     """The bad sentences of a kind, with their rules."""
     sentences = sentences_of(bank(sentence, *others))
-    pairs = KINDS[kind](sentences[0], Grammar.of(sentences))
-    return {(" ".join(pair.bad), pair.rule) for pair in pairs}
+    found = KINDS[kind](sentences[0], Grammar.of(sentences))
+    return {(" ".join(one.words), one.rule) for one in found}
 
 
 def test_a_verb_gets_a_form_that_does_not_agree():
@@ -77,8 +77,8 @@ def test_a_dependent_goes_to_the_other_side_where_its_side_is_a_rule():
 def test_the_rule_with_the_fewest_pairs_is_chosen():
     sentences = sentences_of(bank(*[SEES] * LEAST, *[SLEEP] * 3))
     breaker = TreeBreaker(Grammar.of(sentences), each=2)
-    pairs = [breaker.pair(sentence, np.random.default_rng(1)) for sentence in sentences]
-    assert {pair.rule: breaker.counts[pair.rule] for pair in pairs if pair} == {
+    found = [breaker.broken(sentence, np.random.default_rng(1)) for sentence in sentences]
+    assert {one.rule: breaker.counts[one.rule] for one in found if one} == {
         "case of noun": 2, "det of noun": 2, "obj of verb": 2,
     }  # fmt: skip
 

@@ -63,7 +63,7 @@ def test_each_long_option_has_the_short_one_of_its_meaning():
     assert {(path, name) for path, name in lacking if name != "--model"} - FREE == set()
 
 
-FREE = {("negatives errors", "--parser"), ("negatives phenomena", "--parser")}
+FREE = {("negatives errors", "--parser")}
 
 
 def test_the_form_of_the_output_has_one_name():

@@ -1,7 +1,6 @@
 """Data that a result is measured on, and that were learnt from, are warned of: whatever their name or compression."""
 
 import gzip
-import random
 
 import pytest
 
@@ -32,18 +31,6 @@ def test_judgements_of_both_sets(put):
     rows = JUDGEMENTS.splitlines(keepends=True)
     few = put("few.tsv", "".join([*rows[:3], *(row.replace("w", "v") for row in rows[3:])]))
     assert TOO_GOOD not in done("acceptability", "sentences", dev, few, *features).err
-
-
-def test_pairs_that_weights_were_fitted_to(put, tmp_path):
-    pytest.importorskip("sklearn")
-    rng = random.Random(3)
-    made = "".join(f"{'a ' * rng.randint(1, 4)}\t{'a ' * rng.randint(2, 6)}\n" for _ in range(40)).replace(" \t", "\t")
-    pairs, weights = put("made.tsv", made), tmp_path / "weights.toml"
-    features = ("-f", "length", "--text", "none")
-    done("acceptability", "fit", pairs, "-o", weights, *features)
-    copy, other = put("copy.tsv.gz", made), put("other.tsv", "a a\ta a a\n" * 3)
-    assert TOO_GOOD in done("acceptability", "pairs", copy, "-w", weights, *features).err
-    assert TOO_GOOD not in done("acceptability", "pairs", other, "-w", weights, *features).err
 
 
 def test_pairs_that_a_similarity_system_was_trained_on(put, tmp_path):

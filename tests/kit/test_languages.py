@@ -92,8 +92,6 @@ def test_features_that_read_another_plugin_read_that_of_the_language(installed, 
     (tmp_path / "words").write_text("kato\n")
     assert built("feature", "oov-count", words=str(tmp_path / "words")).vocabulary == {"kato"}
     assert [has_defaults(name, models_of("eo")) for name in ("slr", "treelet-lm", "unigram")] == [True, True, False]
-    with pytest.raises(ModelError, match="grammar-violations is for English alone, and the language is 'eo': leave it"):
-        built("feature", "grammar-violations")
 
 
 def test_english_is_what_plugins_have_anyhow():
@@ -103,7 +101,7 @@ def test_english_is_what_plugins_have_anyhow():
     with pytest.raises(ConfigError, match="biaffine needs the option 'model'"):
         Builder(REGISTRY).build("parser", {"use": "biaffine"})
     assert defaults_of("", "pcfg", ["model"], []) == {}
-    assert defaults_of("en", "slr", [], []) == defaults_of("en", "grammar-violations", [], []) == {}
+    assert defaults_of("en", "slr", [], []) == {}
     assert read_trained_on(embedded("hhmm.pcfg")) == TrainedOn("en")
 
 

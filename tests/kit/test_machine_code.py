@@ -78,7 +78,7 @@ def copied(tmp_path: Path) -> Path:
         ("kit/kernels.py", True),
         ("hhmm/transitions.py", True),
         ("kit/vocabulary/word_ids.py", True),
-        ("english/minimal_pairs.py", False),
+        ("lists/length.py", False),
         ("hhmm/plugin.py", False),
     ],
 )

@@ -187,7 +187,7 @@ def test_files_without_a_record(place):
 def test_check_warns_for_every_embedded_model(place):
     lists = "".join(f"{i} ||| {text} ||| LM0= 1 ||| 1\n" for i, text in enumerate(GERMAN))
     (place / "lists").write_text(lists, encoding="utf-8")
-    features = ("treelet-lm", "dependency-lm", "svs-similarity", "grammar-violations")
+    features = ("treelet-lm", "dependency-lm", "svs-similarity")
     config = {"test": [{"nbest": ["lists"]}], "feature": [{"use": use} for use in features], "base": place}
     findings = Check(Job.create(Config.model_validate(config), REGISTRY)).run()
     warned = [finding.text for finding in findings if "words are unknown" in finding.text]

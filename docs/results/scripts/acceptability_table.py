@@ -2,14 +2,12 @@
 
 A system of `pairs` is NAME=FEATURE, with a feature as in the option `-f` (`ngram-lm,model=kn5.ngram`), whose first
 column is the system's ln p of a sentence. A system of `negatives` is NAME=MODEL, with a language model as in the option
-`-M` (`ngram,model=kn5.ngram`). The option `text=STEP` gives either a text step of its own
+`-M` (`ngram-lm,model=kn5.ngram`). The option `text=STEP` gives either a text step of its own
 (`ngram-lm,model=classes.ngram,text=classes:classes.tsv`).
 
 `pairs FILE` reads any file that `rerank acceptability pairs` reads (for BLiMP, its JSON lines). It prints the accuracy
 of each system with its 95 % interval, in total and by group, and the p-value of McNemar's test against the first
-system. With --fit it also prints that of all systems together, by weights fitted to the pairs of another file (made by
-`rerank negatives`), never to FILE; --unigrams adds the unigram ln p and the number of words to them. --rules FEATURE
-also weights all columns of a feature such as `grammar-violations`, by themselves and with all systems.
+system.
 
 `negatives FILE FILE` (Pauls & Klein 2012, §5.3) reads pairs made by `rerank negatives`, first those to tune on, then
 those to test on. It prints the pairwise accuracy by the syntactic log-odds ratio (the feature `slr` with each model's
@@ -18,7 +16,7 @@ first file, and the pairwise accuracy by ln p alone.
 
 \b
     python -m docs.results.scripts.acceptability_table pairs blimp.jsonl.xz --by field "dependency LM=dependency-lm"
-    python -m docs.results.scripts.acceptability_table negatives dev.tsv test.tsv "5-gram=ngram,model=kn5.ngram"
+    python -m docs.results.scripts.acceptability_table negatives dev.tsv test.tsv "5-gram=ngram-lm,model=kn5.ngram"
 """
 
 from __future__ import annotations
@@ -30,14 +28,12 @@ from typing import Any
 import click
 import numpy as np
 
-from docs.results.scripts.experiment import FILE, experiment, named_values, say
+from docs.results.scripts.experiment import experiment, named_values, say
 from rerank_adapters.applications.acceptability.classifiers import best_threshold
 from rerank_adapters.applications.acceptability.compare import Preferences
-from rerank_adapters.applications.acceptability.pair_weights import fit_weights, held_out_preferences
 from rerank_adapters.applications.acceptability.pairs import pair_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.text_features import matching_columns
 from rerank_adapters.config import Config, plugin_options, plugin_table
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.formats.pairs import Pair, read_pairs
@@ -45,8 +41,6 @@ from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureTable
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.loader import load_plugins
-
-WORDS, UNIGRAM = "words", "unigram ln p"
 
 
 def first_columns(
@@ -63,19 +57,10 @@ def first_columns(
     return FeatureTable.dense(tuple(labels), table.values[:, first], table.offsets)
 
 
-def feature_scores(
-    named: dict[str, str], pairs: list[Pair], steps: tuple[str, ...], unigram: str, jobs: int
-) -> FeatureTable:
-    """The first column of each system's feature, then the unigram ln p and the number of words."""
+def feature_scores(named: dict[str, str], pairs: list[Pair], steps: tuple[str, ...], jobs: int) -> FeatureTable:
+    """The first column of each system's feature."""
     tables = [{**plugin_table(spec), "label": name} for name, spec in named.items()]
-    tables += [{**plugin_table(unigram), "label": UNIGRAM}, {"use": "length", "label": WORDS}]
     return first_columns(tables, pairs, steps, jobs, {})
-
-
-def all_columns(spec: str, pairs: list[Pair], steps: tuple[str, ...], jobs: int) -> FeatureTable:
-    """(good, bad, …) x (columns): all values of one feature."""
-    job = Job.create(Config(feature=[plugin_table(spec)], jobs=jobs), load_plugins(BUILTIN))
-    return pair_table(job, pairs, TextPipeline(steps))
 
 
 def model_scores(named: dict[str, str], pairs: list[Pair], steps: tuple[str, ...], jobs: int) -> FeatureTable:
@@ -104,8 +89,9 @@ def percent(share: float, count: int) -> str:
     return f"{100 * share:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
-def print_pairs(pairs: list[Pair], table: FeatureTable, systems: list[Preferences], by: str) -> None:
+def print_pairs(pairs: list[Pair], table: FeatureTable, by: str) -> None:
     """Print one row per group and one column per system."""
+    systems = [preferences(name, table.values[:, i]) for i, name in enumerate(table.names)]
     print(f"| {by} | pairs | " + " | ".join(system.system for system in systems) + " |")
     print("| --- |" + " ---: |" * (len(systems) + 1))
     group = np.array([pair.groups.get(by, "") for pair in pairs], object)
@@ -116,26 +102,6 @@ def print_pairs(pairs: list[Pair], table: FeatureTable, systems: list[Preference
     print(f"| all | {len(pairs)} | " + " | ".join(cells) + " |")
     ps = ["", *(f"{system.against(systems[0]).p_value:.2g}" for system in systems[1:])]
     print("| p, against the first | | " + " | ".join(ps) + " |")
-
-
-def with_rules(
-    models: tuple[FeatureTable, ...], rules: tuple[FeatureTable, ...]
-) -> dict[str, tuple[FeatureTable, ...]]:
-    """By system, the tables to fit weights to and to judge: of the models, of the rules, and of both."""
-    both = tuple(
-        FeatureTable.dense((*left.names, *right.names), np.hstack([left.values, right.values]), left.offsets)
-        for left, right in zip(models, rules, strict=True)
-    )
-    return {"models": models, "rules": rules, "all together": both}
-
-
-def print_weights(system: str, fitting: FeatureTable, weights: FloatArray) -> None:
-    """Print the weights of a system and how often they are right on pairs that they were not fitted to."""
-    accuracy = 100 * held_out_preferences(fitting, 10, 1.0, seed=1).accuracy
-    listed = ", ".join(f"{name} {weight:.4g}" for name, weight in zip(fitting.names, weights, strict=True))
-    print(
-        f"{system}: fitted to {len(fitting.values) // 2} pairs; 10-fold accuracy on these {accuracy:.1f} %; {listed}\n"
-    )
 
 
 def print_negatives(named: dict[str, str], dev: FeatureTable, test: FeatureTable) -> None:
@@ -157,20 +123,13 @@ def print_negatives(named: dict[str, str], dev: FeatureTable, test: FeatureTable
 @click.argument("kind", type=click.Choice(["pairs", "negatives"]))
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE... NAME=FEATURE...")
 @click.option("--by", default="field", help="The column by which the rows of `pairs` are grouped.")
-@click.option("--fit", type=FILE, help="Fit the weights of all systems together to these pairs.")
-@click.option("--rules", metavar="FEATURE", help="Fit weights of all columns of this feature too.")
-@click.option("--unigrams", is_flag=True, help="Fit weights of the unigram ln p and the number of words too.")
 @click.option(
     "--text",
     multiple=True,
     help="Apply this text step (repeatable); `none` leaves sentences as they are.  [default: penn-tokenize]",
 )
-@click.option("--unigram", default="unigram", help="The feature whose first column is the unigram ln p.")
 @click.option("--jobs", default=1, help="The number of processes that extract features.")
-def main(
-    kind: str, arguments: tuple[str, ...], by: str, fit: Path | None, rules: str | None, unigrams: bool, text: tuple[str, ...],
-    unigram: str, jobs: int,
-) -> None:  # fmt: skip
+def main(kind: str, arguments: tuple[str, ...], by: str, text: tuple[str, ...], jobs: int) -> None:
     """Score the sentences and print the table."""
     files = 1 if kind == "pairs" else 2
     paths, systems = [Path(path) for path in arguments[:files]], arguments[files:]
@@ -182,30 +141,17 @@ def main(
     steps = () if text == ("none",) else text or ("penn-tokenize",)
     started = time.process_time()
 
+    scores = feature_scores if kind == "pairs" else model_scores
+
     def scored(path: Path) -> tuple[list[Pair], FeatureTable]:
         say(f"scoring {path}")
         pairs = read_pairs(path)
-        if kind == "negatives":
-            return pairs, model_scores(named, pairs, steps, jobs)
-        return pairs, feature_scores(named, pairs, steps, unigram, jobs)
+        return pairs, scores(named, pairs, steps, jobs)
 
     if kind == "negatives":
         print_negatives(named, scored(paths[0])[1], scored(paths[1])[1])
     else:
-        pairs, table = scored(paths[0])
-        compared = [preferences(name, table.values[:, i]) for i, name in enumerate(named)]
-        if fit:
-            fitting_pairs, fitting = scored(fit)
-            kept = table.names if unigrams else tuple(named)
-            tables = {"all together": tuple(matching_columns(columns, kept) for columns in (fitting, table))}
-            if rules:
-                sides = tuple(all_columns(rules, side, steps, jobs) for side in (fitting_pairs, pairs))
-                tables = with_rules(tables.pop("all together"), sides)
-            for name, (to_fit, to_judge) in tables.items():
-                weights = fit_weights(to_fit)
-                compared.append(preferences(name, to_judge.values @ weights))
-                print_weights(name, to_fit, weights)
-        print_pairs(pairs, table, compared, by)
+        print_pairs(*scored(paths[0]), by)
     print(f"\n{time.process_time() - started:.0f} s of CPU in this process")
 
 

@@ -18,6 +18,8 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, experiment, say
 from docs.results.scripts.texts import sentences_of_text
+from rerank_adapters.applications.negatives.inserted_errors import ErrorInserter
+from rerank_adapters.applications.negatives.word_forms import WordForms
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.config import plugin_table
@@ -27,8 +29,6 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList, RerankError
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.english.inserted_errors import ErrorInserter
-from rerank_plugins.english.word_forms import WordForms
 
 FEATURES = (
     "dependency-lm", "treelet-lm", "hhmm-lm,beam=50", "hhmm-lm,beam=200", "svs-similarity",

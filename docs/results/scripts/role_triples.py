@@ -7,12 +7,12 @@ From clauses of a subject, a verb and an object, and of a verb with two objects,
     swap         The shares sold the company .        They gave the pupils to a book .
 
 All three are parsed from their words alone. Words without roles cannot tell a sentence from its swap. TREES are files of
-brackets.
+brackets; the participles of verbs are those that they attest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +21,10 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, experiment
 from docs.results.scripts.texts import cleaned_trees
+from rerank_adapters.applications.negatives.word_forms import s_form, suffixed
 from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.english.english_lexicon import Lexicon, english
 from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.kit.vocabulary.irregular_forms import base_form
 from rerank_plugins.similarity.meaning import FITTED, pair_by_pair
 from rerank_plugins.similarity.sentence_meanings import SentenceMeanings, read_concepts
 from rerank_plugins.svs.parser import parser_of_concepts
@@ -63,6 +64,13 @@ class Triple(NamedTuple):
     swap: Words
 
 
+class Verb(NamedTuple):
+    """The base form and the past participle of a verb."""
+
+    base: str
+    participle: str
+
+
 @experiment("role_triples", __doc__)
 @click.argument("trees", nargs=-1, required=True, type=FILE)
 @click.option("--most", default=1000, help="Number of triples of each kind.")
@@ -70,11 +78,11 @@ class Triple(NamedTuple):
 @click.option("--show", default=0, help="Print as many of the triples that are wrong.")
 def main(trees: tuple[Path, ...], most: int, concepts: Path | None, show: int) -> None:
     """Make the triples, compare them and print the table."""
-    lexicon = english()
+    verbs = verbs_of(trees)
     found: dict[str, dict[Triple, None]] = {"passive": {}, "two objects": {}}
     for path in trees:
         for tree in cleaned_trees(path):
-            for kind, triple in triples(tree, lexicon):
+            for kind, triple in triples(tree, verbs):
                 if len(found[kind]) < most:
                     found[kind][triple] = None
     sentences = SentenceMeanings(parser_of_concepts(concepts), read_concepts(concepts))
@@ -96,7 +104,25 @@ def main(trees: tuple[Path, ...], most: int, concepts: Path | None, show: int) -
             print(*(" ".join(words) for words in triple), f"{same[number]:.3f} {swapped[number]:.3f}", sep="\n    ")
 
 
-def triples(tree: Tree, lexicon: Lexicon) -> Iterator[tuple[str, Triple]]:
+def verbs_of(paths: Sequence[Path]) -> dict[str, Verb]:
+    """The verb of each finite form, in lower case, where the trees attest its past participle, or the same past form."""
+    words: dict[str, set[str]] = {tag: set() for tag in ("VB", "VBP", "VBD", "VBN")}
+    for path in paths:
+        for tree in cleaned_trees(path):
+            for word, tag in zip(tree.words(), map(category, tree.tags()), strict=True):
+                words.get(tag, set()).add(word.lower())
+    irregular = {base_form(word, "VBN"): word for word in sorted(words["VBN"])}
+    past = {base_form(word, "VBD"): word for word in sorted(words["VBD"])}
+    verbs = {}
+    for base in sorted(words["VB"] | words["VBP"]):
+        regular = [form for form in suffixed(base, "ed") if form in words["VBN"] | words["VBD"]]
+        participle = irregular.get(base) or next(iter(regular), None)
+        if participle is not None:
+            verbs |= dict.fromkeys((base, s_form(base), past.get(base, participle)), Verb(base, participle))
+    return verbs
+
+
+def triples(tree: Tree, verbs: Mapping[str, Verb]) -> Iterator[tuple[str, Triple]]:
     """The triples that a tree gives, each with its kind."""
     for node in tree.nodes():
         if category(node.label) != "S" or node.is_preterminal:
@@ -108,7 +134,7 @@ def triples(tree: Tree, lexicon: Lexicon) -> Iterator[tuple[str, Triple]]:
         verb, *rest = predicate.subtrees
         if not verb.is_preterminal or category(verb.label) not in FINITE or not rest or verb.word.isupper():
             continue
-        forms = lexicon.by_form.get(verb.word.lower())
+        forms = verbs.get(verb.word.lower())
         if forms is None or forms.base in ("be", "have", "do", "get", "become") or not _is_flat(rest[0]):
             continue
         labels = [category(part.label) for part in rest]

@@ -45,7 +45,6 @@ READ_BY = {  # plugin that reads another one -> its options for that, of which o
     "slr": (("lm",), "treelet-lm"),
     "oov-count": (("lm", "words"), "unigram"),
 }
-ENGLISH_ALONE = frozenset({"grammar-violations"})  # plugins that have no models of other languages
 
 _kept: dict[Hashable, Any] | None = None  # the embedded models that were read, where they are kept
 
@@ -95,12 +94,10 @@ def defaults_of(language: str, plugin: str, required: Collection[str], settings:
     """The options that a plugin gets for a language beside those `settings`: its model, or the plugin that it reads.
 
     Without a language, and in English, there are none but `required` ones: other plugins have embedded English models.
-    Raises ModelError for a language without such a model, and for a plugin that is English alone.
+    Raises ModelError for a language without such a model.
     """
     if not language or (language == ENGLISH and (plugin not in FILES or "model" not in required)):
         return {}
-    if plugin in ENGLISH_ALONE:
-        raise ModelError(f"{plugin} is for English alone, and the language is {language!r}: leave it out")
     if plugin in READ_BY:
         options, other = READ_BY[plugin]
         return {} if set(options) & set(settings) else {options[0]: {"use": other}}

@@ -11,7 +11,6 @@ MODULES = {
     "suites": f"{__package__}.suites",
     "sentences": f"{__package__}.sentences",
     "classify": f"{__package__}.classify",
-    "fit": f"{__package__}.pair_weights",
 }
 
 
@@ -26,7 +25,6 @@ def command() -> None:
     suites     test predictions about surprisal (SyntaxGym)
     sentences  train and test a classifier (CoLA, or label<TAB>sentence)
     classify   judge new sentences with a trained classifier
-    fit        fit the weights of several features to pairs
 
     `rerank negatives` derives unacceptable sentences from acceptable text, for training and tests.
 

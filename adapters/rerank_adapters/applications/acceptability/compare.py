@@ -20,7 +20,6 @@ from rerank_adapters.evaluation.significance import Interval, McNemar, binomial_
 from rerank_adapters.formats.pairs import Pair, read_pairs
 from rerank_adapters.given_texts import Text, checked_pairs, pipeline_of, shown, words_of
 from rerank_adapters.rows import Rows
-from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, Hypothesis, NBestList
 from rerank_plugins.core.arrays import BoolArray, FloatArray
 
@@ -140,12 +139,6 @@ def preferences(table: FeatureTable) -> list[Preferences]:
     """A system for each column of a table; rows 2i and 2i + 1 are the good and the bad sentence of pair i."""
     good, bad = table.values[::2], table.values[1::2]
     return [Preferences.of_scores(name, good[:, i], bad[:, i]) for i, name in enumerate(table.names)]
-
-
-def weighted_preferences(table: FeatureTable, weights: Weights) -> Preferences:
-    """The system of all columns together. Raises ConfigError where the weights belong to other features."""
-    scores = table.values @ weights.vector_for(table)
-    return Preferences.of_scores("weighted", scores[::2], scores[1::2])
 
 
 def _given(pairs: Pairs) -> list[tuple[Text, Text]]:

@@ -1,7 +1,7 @@
 """`rerank acceptability pairs`: how often a system prefers the good sentence of a minimal pair to the bad one.
 
 A pair is a list of two sentences, and a feature prefers the one with the higher value. Each column of the feature table
-is a system by itself; a weighted sum of all columns is one more. Ties are those of `rerank_adapters.compare`.
+is a system by itself. Ties are those of `rerank_adapters.compare`.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from rerank_adapters.applications.acceptability.compare import Preferences, preferences, weighted_preferences
+from rerank_adapters.applications.acceptability.compare import Preferences, preferences
 from rerank_adapters.applications.acceptability.features import sentence_table, with_models
-from rerank_adapters.chain.overlap import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.pairs import Pair, read_pairs
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError, FeatureTable
 from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.registry import suggestion
@@ -156,8 +154,6 @@ def _points(fraction: float) -> str:
 @click.argument("pairs", type=Path)
 @options.language_model_option(multiple=True)
 @options.columns_option
-@click.option("-w", "--weights", type=Path, metavar="FILE",
-              help="Also judge by the sum of all columns with these weights.")  # fmt: skip
 @click.option("--by", multiple=True, metavar="NAME",
               help="Also report the accuracy by this property of the pairs: a column of PAIRS, or phenomenon, field or "
               "paradigm of BLiMP; `none` reports only the accuracy over all pairs. Repeatable.",
@@ -169,14 +165,13 @@ def _points(fraction: float) -> str:
 @options.style_option
 @options.job_options("features", "config", "jobs")
 def command(
-    job: Job, pairs: Path, models: tuple[str | Path, ...], columns: tuple[str, ...], weights: Path | None,
-    by: tuple[str, ...], baseline: str | None, failures: Path | None, steps: tuple[str, ...], style: str,
+    job: Job, pairs: Path, models: tuple[str | Path, ...], columns: tuple[str, ...], by: tuple[str, ...],
+    baseline: str | None, failures: Path | None, steps: tuple[str, ...], style: str,
 ) -> None:  # fmt: skip
     """Count how often the good sentence of a minimal pair is preferred.
 
     Each line of PAIRS is a pair: good<TAB>bad[<TAB>phenomenon], or JSON as in BLiMP. Each column of each feature is a
-    system that judges alone: it prefers the sentence to which it gives the higher value. Ties count half. With -w, the
-    weighted sum of all columns is one more system; `rerank acceptability fit` fits such weights to other pairs.
+    system that judges alone: it prefers the sentence to which it gives the higher value. Ties count half.
 
     \b
     rerank acceptability pairs blimp.jsonl.xz -M lm.ngram -f pcfg --by field
@@ -188,29 +183,24 @@ def command(
     summary_line = SummaryLine()
     job = with_models(job, models)
     job.build()
-    given_weights = read_weights(weights) if weights else None
-    if given_weights is not None:
-        warn_of_learnt(given_weights.provenance.get(LEARNT), f"the weights {weights} were", [pairs])
     text = TextPipeline(options.text_steps(steps))
-    minimal_pairs = read_pairs(pairs)
-    properties = list(dict.fromkeys(name for pair in minimal_pairs for name in pair.groups))
+    given = read_pairs(pairs)
+    properties = list(dict.fromkeys(name for pair in given for name in pair.groups))
     by = by or tuple({"phenomenon"} & set(properties))
     by = () if by == ("none",) else by
     for name in by:
         if name not in properties:
             raise ConfigError(f"--by {name}: {pairs} has no such column{suggestion(name, properties)}")
-    table = pair_table(job, minimal_pairs, text, columns)
+    table = pair_table(job, given, text, columns)
     systems = single_preferences(table)
-    if given_weights is not None:
-        systems.append(weighted_preferences(table, given_weights))
     by_name = {system.system: system for system in systems}
     if baseline is not None and baseline not in by_name:
         raise ConfigError(f"no system named {baseline!r}{suggestion(baseline, by_name)}")
     first = by_name[baseline] if baseline else systems[0]
-    records = pair_records(minimal_pairs, systems, first, by)
+    records = pair_records(given, systems, first, by)
     write_records(records, pair_tables(records, first.system), style)
     if failures is not None:
-        failed = failure_records(minimal_pairs, systems)
+        failed = failure_records(given, systems)
         with open_atomic(failures) as out:
             out.write(records_tsv(failed))
         summary_line.wrote(counted(len(failed), "failure"), failures)

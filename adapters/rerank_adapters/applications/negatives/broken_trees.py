@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.english.minimal_pairs.clauses import MinimalPair
 
 AGREEING = ("Number", "Person", "Gender")
 WITH_SUBJECT, WITHIN_PHRASE = ("nsubj",), ("det", "amod", "nummod")
@@ -49,6 +49,14 @@ class Sentence:
             below |= more
         span = range(min(below), max(below) + 1)
         return span if len(span) == len(below) else None
+
+
+class BrokenSentence(NamedTuple):
+    """The words of a sentence after a rule was broken, with the phenomenon and the rule."""
+
+    phenomenon: str
+    rule: str
+    words: tuple[str, ...]
 
 
 @dataclass
@@ -112,7 +120,7 @@ def _partners(sentence: Sentence, word: int) -> Iterator[int]:
         yield from (i for i, h in enumerate(heads) if h == clause and sentence.relation(i) in WITH_SUBJECT)
 
 
-def agreement(sentence: Sentence, grammar: Grammar) -> Iterator[MinimalPair]:
+def agreement(sentence: Sentence, grammar: Grammar) -> Iterator[BrokenSentence]:
     """A verb that does not agree with its subject, or a modifier that does not with its noun."""
     for word in range(1, len(sentence.lemmas)):
         shared = {
@@ -126,14 +134,14 @@ def agreement(sentence: Sentence, grammar: Grammar) -> Iterator[MinimalPair]:
             yield _replaced(sentence, word, form, "agreement", f"{kind} {name.lower()}")
 
 
-def case(sentence: Sentence, grammar: Grammar) -> Iterator[MinimalPair]:
+def case(sentence: Sentence, grammar: Grammar) -> Iterator[BrokenSentence]:
     """A word in another case."""
     for word in range(1, len(sentence.lemmas)):
         for form, _ in grammar.others(sentence, word, ["Case"]):
             yield _replaced(sentence, word, form, "case", f"case of {sentence.tree.tags[word].lower()}")
 
 
-def order(sentence: Sentence, grammar: Grammar) -> Iterator[MinimalPair]:
+def order(sentence: Sentence, grammar: Grammar) -> Iterator[BrokenSentence]:
     """A dependent on the wrong side of its head."""
     words = sentence.tree.words
     for word, head in enumerate(sentence.tree.heads):
@@ -148,16 +156,16 @@ def order(sentence: Sentence, grammar: Grammar) -> Iterator[MinimalPair]:
         inner = (*moved, *rest) if right else (*rest, *moved)
         start, stop = min(span.start, between.start), max(span.stop, between.stop)
         bad = (*words[:start], *inner, *words[stop:])
-        yield MinimalPair("order", f"{sentence.relation(word)} of {sentence.tree.tags[head].lower()}", words, bad)
+        yield BrokenSentence("order", f"{sentence.relation(word)} of {sentence.tree.tags[head].lower()}", bad)
 
 
-def _replaced(sentence: Sentence, word: int, form: str, phenomenon: str, rule: str) -> MinimalPair:
+def _replaced(sentence: Sentence, word: int, form: str, phenomenon: str, rule: str) -> BrokenSentence:
     words = sentence.tree.words
     cased = form[:1].upper() + form[1:] if words[word][:1].isupper() else form
-    return MinimalPair(phenomenon, rule, words, (*words[:word], cased, *words[word + 1 :]))
+    return BrokenSentence(phenomenon, rule, (*words[:word], cased, *words[word + 1 :]))
 
 
-KINDS: dict[str, Callable[[Sentence, Grammar], Iterator[MinimalPair]]] = {
+KINDS: dict[str, Callable[[Sentence, Grammar], Iterator[BrokenSentence]]] = {
     "agreement": agreement,
     "case": case,
     "order": order,
@@ -166,21 +174,23 @@ KINDS: dict[str, Callable[[Sentence, Grammar], Iterator[MinimalPair]]] = {
 
 @dataclass
 class TreeBreaker:
-    """Makes at most one pair of each sentence, by the rule that has made the fewest so far, `each` per rule at most."""
+    """Breaks at most one rule of each sentence, that broken in the fewest so far, each in `each` sentences at most."""
 
     grammar: Grammar
     kinds: Sequence[str] = tuple(KINDS)
     each: int | None = None
     counts: Counter[str] = field(default_factory=Counter)
 
-    def pair(self, sentence: Sentence, rng: np.random.Generator) -> MinimalPair | None:
-        """A pair made of a sentence; None where no rule applies, or all that do have made enough."""
-        pairs = [pair for kind in self.kinds for pair in KINDS[kind](sentence, self.grammar)]
-        rules = sorted(
-            {pair.rule for pair in pairs if pair.bad != pair.good}, key=lambda rule: (self.counts[rule], rule)
-        )
+    def broken(self, sentence: Sentence, rng: np.random.Generator) -> BrokenSentence | None:
+        """The sentence with a broken rule; None where none applies, or all that do were broken often enough."""
+        applicable: dict[str, list[BrokenSentence]] = {}
+        for kind in self.kinds:
+            for broken in KINDS[kind](sentence, self.grammar):
+                if broken.words != sentence.tree.words:
+                    applicable.setdefault(broken.rule, []).append(broken)
+        rules = sorted(applicable, key=lambda rule: (self.counts[rule], rule))
         if not rules or (self.each is not None and self.counts[rules[0]] >= self.each):
             return None
-        chosen = [pair for pair in pairs if pair.rule == rules[0] and pair.bad != pair.good]
+        chosen = applicable[rules[0]]
         self.counts[rules[0]] += 1
         return chosen[int(rng.integers(len(chosen)))]

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_adapters.applications.negatives import PHENOMENON_COLUMNS, phenomenon_pairs, write_pairs
 from rerank_adapters.applications.negatives.broken_trees import KINDS, Grammar, Sentence, TreeBreaker
+from rerank_adapters.applications.negatives.written_pairs import write_pairs
 from rerank_adapters.commands.options import output_option
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.pairs import Pair
@@ -18,7 +18,8 @@ from rerank_plugins import ConfigError
 from rerank_plugins.core.dependency_tree import read_conllu_lines
 from rerank_plugins.kit.files.text import open_text
 
-LEMMA, FEATURES = 2, 5  # columns
+LEMMA, FEATURES = 2, 5  # columns of CoNLL-U
+COLUMNS = ("phenomenon", "rule")
 
 
 def read_sentences(lines: Iterable[str], path: str) -> Iterator[Sentence]:
@@ -26,6 +27,20 @@ def read_sentences(lines: Iterable[str], path: str) -> Iterator[Sentence]:
     for tree, rows, _ in read_conllu_lines(lines, path):
         features = [dict(pair.split("=", 1) for pair in row[FEATURES].split("|") if "=" in pair) for _, row in rows]
         yield Sentence(tree, [row[LEMMA] for _, row in rows], features)
+
+
+def broken_pairs(
+    sentences: Iterable[Sentence], breaker: TreeBreaker, longest: int, rng: np.random.Generator
+) -> Iterator[Pair]:
+    """Pair each sentence of 2 to `longest` words with the same after a rule was broken, where one applies, lazily.
+
+    The groups of a pair are the phenomenon and the rule.
+    """
+    for line, sentence in enumerate(sentences, 1):
+        broken = breaker.broken(sentence, rng) if 1 < len(sentence.lemmas) <= longest else None
+        if broken is not None:
+            groups = dict(zip(COLUMNS, (broken.phenomenon, broken.rule), strict=True))
+            yield Pair(" ".join(sentence.tree.words), " ".join(broken.words), groups, line)
 
 
 @click.command("treebank")
@@ -61,15 +76,14 @@ def command(
         with open_text(path) as lines:
             sentences += list(read_sentences(lines, path))
     breaker = TreeBreaker(Grammar.of(sentences), kinds or tuple(KINDS), each)
-    fit = (sentence if 1 < len(sentence.lemmas) <= longest else None for sentence in sentences)
 
     def pairs() -> Iterator[Pair]:
-        yield from phenomenon_pairs(fit, breaker.pair, np.random.default_rng(seed))
+        yield from broken_pairs(sentences, breaker, longest, np.random.default_rng(seed))
         if not breaker.counts:  # before the file has its name
             raise ConfigError(
                 f"{', '.join(paths)}: no rule applies to any sentence: agreement and case need lemmas and features "
                 f"(columns 3 and 6), order many trees"
             )
 
-    written = write_pairs(pairs(), len(sentences), PHENOMENON_COLUMNS, output)
+    written = write_pairs(pairs(), len(sentences), COLUMNS, output)
     summary_line.wrote(f"{counted(written, 'pair')} by {counted(len(breaker.counts), 'rule')}", output)

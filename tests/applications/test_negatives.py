@@ -7,12 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.negatives import error_inserter, noisy_pairs, parse_kinds, samples_of_lengths
+from rerank_adapters.applications.negatives.errors import error_inserter, noisy_pairs, parse_kinds
+from rerank_adapters.applications.negatives.inserted_errors import (
+    KINDS,
+    Edit,
+    ErrorInserter,
+    disagreements,
+    one_edit_away,
+)
+from rerank_adapters.applications.negatives.samples import samples_of_lengths
+from rerank_adapters.applications.negatives.word_forms import WordForms, s_form, suffixed
 from rerank_adapters.formats.pairs import read_pairs
 from rerank_plugins import ConfigError
 from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.english.inserted_errors import KINDS, Edit, ErrorInserter, disagreements, one_edit_away
-from rerank_plugins.english.word_forms import WordForms, s_form, suffixed
 from tests.applications import naive_acceptability as naive
 from tests.command_line import done, refused
 from tests.conftest import ROOT

@@ -22,11 +22,13 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from rerank_adapters.applications.negatives.word_forms import NOUN, VERB, WordForms
 from rerank_plugins import DependencyTree, FloatArray, Sentence
 from rerank_plugins.core.sentences import checks_sentences
-from rerank_plugins.english.word_forms import NOUN, VERB, WordForms
-from rerank_plugins.english.word_lists import DEMONSTRATIVES, OTHER_NUMBER
 
+OTHER_NUMBER = {"is": "are", "was": "were", "has": "have", "does": "do"}
+OTHER_NUMBER |= {plural: singular for singular, plural in OTHER_NUMBER.items()}
+DEMONSTRATIVES = {"this": "these", "these": "this", "that": "those", "those": "that"}  # the other number of each
 SINGULAR = frozenset(["a", "an", "each", "every", "another", "one"])
 PLURAL = frozenset(["many", "several", "few", "both", "two", "three", "four", "five"])
 REFLEXIVES = ("myself", "himself", "herself", "itself", "ourselves", "themselves")

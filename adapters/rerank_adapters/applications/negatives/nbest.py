@@ -1,0 +1,63 @@
+"""`rerank negatives nbest`: pairs of references and the 1-bests of a decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rerank_adapters.chain.content import PairedTexts
+from rerank_adapters.commands import options
+from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.formats.nist.markup import first_alternative
+from rerank_adapters.formats.pairing import pair_lists, warn
+from rerank_adapters.formats.pairs import Pair, pair_lines
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.references import read_references
+from rerank_adapters.runtime.progress import counted
+from rerank_plugins import NBestList
+from rerank_plugins.kit.files.text import open_atomic
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.formats.pairing import Unpaired
+    from rerank_adapters.formats.references import ReferenceForm
+
+
+def decoder_pairs(nbests: Iterable[NBestList], references: Sequence[str]) -> Iterator[Pair]:
+    """Pair the reference, as the acceptable sentence, with the 1-best of each list where the two differ."""
+    for nbest, reference in zip(nbests, references, strict=True):
+        good, one_best = (" ".join(text.split()) for text in (reference, nbest[0].text))
+        if good and one_best and good != one_best:
+            yield Pair(good, one_best, {"segment": nbest.segment_id}, nbest.line)
+
+
+@click.command("nbest")
+@click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
+@click.option("-r", "--reference", type=Path, required=True, metavar="FILE", help="References, one line per segment.")
+@options.pairing_options
+@options.output_option("Write the pairs to this file.")
+@options.job_options("format_", "trust_pairs")
+def command(
+    job: Job, nbest: tuple[str, ...], reference: Path, reference_form: ReferenceForm, unpaired: Unpaired, output: Path
+) -> None:
+    """Pair each reference with the 1-best of its n-best list, where they differ.
+
+    The command reads n-best lists in any format and a file of references. It writes a line for each segment whose
+    1-best is not its reference: the reference, the 1-best and the id of the segment, with tabs between them, for
+    `rerank acceptability pairs`.
+
+    \b
+    rerank negatives nbest test.nbest.gz -r test.ref > made.tsv
+    """  # noqa: D301
+    summary_line = SummaryLine()
+    lists = read_nbest([Path(path) for path in nbest], job.format)
+    paired = pair_lists(lists, read_references([reference], reference_form), unpaired, "tuning")
+    warn(paired.findings)
+    PairedTexts.of_lists(paired.nbests, paired.references, [reference]).check(job, styles=False)
+    pairs = list(decoder_pairs(paired.nbests, [first_alternative(text) for (text,) in paired.references]))
+    with open_atomic(output) as out:
+        out.writelines(pair_lines(pairs, ("segment",)))
+    summary_line.wrote(counted(len(pairs), "pair"), output)
