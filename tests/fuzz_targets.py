@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.api.pipeline import Pipeline
-from rerank_adapters.applications.acceptability.classifiers import read_classifier
+from rerank_adapters.applications.acceptability.classifier_file import read_classifier
 from rerank_adapters.applications.acceptability.judgements import read_judgements
 from rerank_adapters.applications.acceptability.sentence_classifier import SentenceClassifier
 from rerank_adapters.applications.acceptability.suite_file import read_suite
@@ -255,7 +255,7 @@ SUITE = json.dumps(
     },
     indent=1,
 )
-CLASSIFIER = 'kind = "logistic"\nthreshold = 0.25\n[weights]\nlength = -0.5\nlm = 1.5\n[provenance]\nversion = "1"\n'
+CLASSIFIER = 'kind = "logistic"\nthreshold = 0.25\nconstant = -0.5\n[weights]\nlength = -0.5\nlm = 1.5\n[provenance]\nversion = "1"\n'
 WEIGHTS = 'decision = "mbr"\nscale = 0.5\nevidence = 3\n[dense]\nTM = [0.2, 0.1]\nLM = 0.5\n[sparse]\n"wt_a~b" = 0.01\n[provenance]\nversion = "1"\n'
 FITTED = """\
 seed = 3

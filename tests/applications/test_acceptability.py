@@ -10,19 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.acceptability.classifiers import (
-    Classifier,
+from rerank_adapters.applications.acceptability.classifier import Classifier, fit_logistic
+from rerank_adapters.applications.acceptability.classifier_file import read_classifier, write_classifier
+from rerank_adapters.applications.acceptability.compare import Preferences
+from rerank_adapters.applications.acceptability.measures import (
     accuracy,
     best_threshold,
     matthews,
-    read_classifier,
     reliability,
     roc_area,
     roc_curve,
-    write_classifier,
 )
-from rerank_adapters.applications.acceptability.compare import Preferences
-from rerank_adapters.applications.acceptability.features import fit_logistic
 from rerank_adapters.applications.acceptability.suite_file import Item, Suite, parse_formula
 from rerank_adapters.applications.acceptability.suites import judge_suites
 from rerank_adapters.chain.text_features import matching_columns
@@ -109,20 +107,22 @@ def table(values, names=("a", "b", "c")):
     return FeatureTable.dense(names[: values.shape[1]], values, np.arange(0, len(values) + 1, 2))
 
 
-def test_logistic_regression_is_at_the_top_of_its_likelihood():
-    """With hardly any penalty the gradient of the log-likelihood is zero: predicted and observed sums agree."""
+def test_logistic_regression_is_at_the_top_of_its_penalised_likelihood():
+    """The gradient of ln p - ½ |w|² is zero, w being the weights of standardised columns; the constant is free."""
     pytest.importorskip("sklearn")
     rng = np.random.default_rng(2)
-    values = rng.normal(size=(500, 2)) * [1, 50] + [3, -100]
+    values = np.column_stack([rng.normal(size=(500, 2)) * [1, 50] + [3, -100], np.full(500, 7.0)])
     good = rng.random(500) < 1 / (1 + np.exp(-(values[:, 0] - 3)))
-    model = fit_logistic(values, good, 1e8)
-    p = 1 / (1 + np.exp(-(values @ model.weights + model.constant)))
-    assert p.sum() == pytest.approx(good.sum(), rel=1e-3)
-    assert values.T @ (p - good) == pytest.approx([0, 0], abs=0.5)
-    with pytest.raises(ConfigError, match="found one kind only"):
-        fit_logistic(values, np.ones(500, bool))
-    flat = fit_logistic(np.ones((4, 1)), np.array([True, True, True, False]))
-    assert flat.constant == pytest.approx(math.log(3))
+    model = fit_logistic(("a", "b", "c"), values, good, "accuracy")
+    weights = np.array(list(model.weights.values()))
+    p = 1 / (1 + np.exp(-(values @ weights + model.constant)))
+    assert p.sum() == pytest.approx(good.sum(), rel=1e-4)
+    spread = values[:, :2].std(axis=0)
+    scaled = (values[:, :2] - values[:, :2].mean(axis=0)) / spread
+    assert scaled.T @ (good - p) == pytest.approx(weights[:2] * spread, abs=0.02)
+    assert weights[2] == 0.0, "a column that never varies"
+    accepted = values @ weights > model.threshold
+    assert accuracy(accepted, good) == naive.best_value((values @ weights).tolist(), good.tolist(), "accuracy")
 
 
 def test_columns_are_chosen_by_patterns():
@@ -169,18 +169,19 @@ def test_regions_have_the_surprisal_of_their_own_tokens():
 
 def test_classifiers_are_read_as_they_were_written(tmp_path):
     path = tmp_path / "c.toml"
-    made = Classifier("logistic", {"lm.total": 0.1, "x": -1 / 3}, 2.5, {"steps": ["lowercase"]})
+    made = Classifier({"lm.total": 0.1, "x": -1 / 3}, 2.5, provenance={"steps": ["lowercase"]})
     write_classifier(made, path)
     read = read_classifier(path)
-    assert (read.kind, read.weights, read.threshold) == (made.kind, made.weights, made.threshold)
+    assert (read.kind, read.weights, read.threshold) == ("threshold", made.weights, made.threshold)
     assert read.provenance == {"steps": ["lowercase"], "file": str(path)}
     margins = read.margins(table([[3.0, 10.0], [0.0, 40.0]], ("x", "lm.total")))
     assert margins == pytest.approx([-2.5, 1.5])
-    assert read.probabilities(margins) == pytest.approx([1 / (1 + math.exp(2.5)), 1 / (1 + math.exp(-1.5))])
+    assert read.scores(margins) == pytest.approx([-2.5, 1.5])
     with pytest.raises(ConfigError, match="features that were not extracted: x"):
         read.margins(table([[1.0]], ("lm.total",)))
     write_classifier(replace(made, constant=0.5), path)
-    assert read_classifier(path).probabilities(margins) == pytest.approx([1 / (1 + math.exp(-x)) for x in (0.5, 4.5)])
+    assert read_classifier(path).kind == "logistic"
+    assert read_classifier(path).scores(margins) == pytest.approx([1 / (1 + math.exp(-x)) for x in (0.5, 4.5)])
 
 
 @pytest.mark.parametrize(
@@ -193,6 +194,7 @@ def test_classifiers_are_read_as_they_were_written(tmp_path):
         ("kind = 'threshold'\ntreshold = 1\n", "unknown key 'treshold'; did you mean 'threshold'?"),
         ("kind = 'threshold'\nthreshold = 1\nconstant = 2\n[weights]\na = 1.0\n", "kind 'threshold' has no constant"),
         ("kind = 'logistic'\nthreshold = 1\nconstant = 'b'\n[weights]\na = 1.0\n", "'constant' is 'b'"),
+        ("kind = 'logistic'\nthreshold = 1\n[weights]\na = 1.0\n", "'constant' is None, wanted a finite number"),
         ("kind = \n", "c.toml:1: not valid TOML"),
     ],
 )

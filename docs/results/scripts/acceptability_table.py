@@ -29,8 +29,8 @@ import click
 import numpy as np
 
 from docs.results.scripts.experiment import experiment, named_values, say
-from rerank_adapters.applications.acceptability.classifiers import best_threshold
 from rerank_adapters.applications.acceptability.compare import Preferences
+from rerank_adapters.applications.acceptability.measures import best_threshold
 from rerank_adapters.applications.acceptability.pairs import pair_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Job

@@ -5,39 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 
 from rerank_adapters.api.pipeline_parameters import job_of
-from rerank_adapters.applications.acceptability.classifiers import (
-    ALL,
+from rerank_adapters.applications.acceptability.classifier import Classifier, Kind, fit_logistic, fit_thresholds
+from rerank_adapters.applications.acceptability.classifier_file import (
     KINDS,
-    Classifier,
-    Criterion,
-    accuracy,
-    matthews,
     read_classifier,
     recorded_classifier,
     recorded_text,
-    sentence_margins,
-    train_classifiers,
     write_classifier,
 )
-from rerank_adapters.applications.acceptability.judgements import Judgement
+from rerank_adapters.applications.acceptability.features import sentence_table
+from rerank_adapters.applications.acceptability.measures import Criterion, accuracy, value_of
 from rerank_adapters.chain.loading import all_plugins
 from rerank_adapters.chain.provenance import recorded_job
 from rerank_adapters.given_texts import Text, checked_texts, pipeline_of, shown, words_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
-from rerank_plugins import ConfigError
+from rerank_plugins import ConfigError, FeatureTable, Hypothesis, NBestList
+from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.columns import plain
 from rerank_plugins.core.registry import Registry, suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
 
-PARAMETERS = ("features", "kind", "criterion", "columns", "text", "language", "jobs")
 AS_THEY_ARE = TextPipeline(())  # for texts that have gone through the steps
 
 
@@ -58,9 +53,6 @@ class SentenceClassifier:
     `rerank acceptability sentences --save` has written. Raises ConfigError for an unknown kind or criterion, and what
     `load` raises for the features.
 
-    scikit-learn can clone a classifier and search over its parameters: `GridSearchCV(SentenceClassifier(),
-    {"features": ["length", "unigram"]}).fit(texts, labels)`.
-
     >>> texts = ["the dog barks", "it rains", "dogs", "rain"]
     >>> classifier = SentenceClassifier("length").fit(texts, [1, 1, 0, 0])
     >>> classifier.threshold_, classifier.weights_
@@ -74,16 +66,16 @@ class SentenceClassifier:
     loaded_as: ClassVar[str] = "classifier"
 
     features: Any = ()
-    kind: Literal["threshold", "logistic"] = "threshold"
+    kind: Kind = "threshold"
     criterion: Criterion = "accuracy"
     columns: str | Sequence[str] = ()
     text: str | Sequence[str] = "penn-tokenize"
     language: str = ""
     jobs: int = 2
-    _job: Job | None = field(default=None, init=False, repr=False)
+    _job: Job = field(init=False, repr=False)
     _learnt: Classifier | None = field(default=None, init=False, repr=False)
-    _steps: TextPipeline = field(default=AS_THEY_ARE, init=False, repr=False)
-    _own: Sequence[str] = field(default=(), init=False, repr=False)  # labels of objects that no plugin registers
+    _steps: TextPipeline = field(init=False, repr=False)
+    _own: Sequence[str] = field(init=False, repr=False)  # labels of objects that no plugin registers
 
     def __post_init__(self) -> None:
         for name, value, known in (("kind", self.kind, KINDS), ("criterion", self.criterion, get_args(Criterion))):
@@ -107,35 +99,6 @@ class SentenceClassifier:
         classifier._job, classifier._learnt, classifier._steps = job, learnt, steps
         return classifier
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  scikit-learn's signature
-        """The parameters of the constructor by name, as scikit-learn asks for them.
-
-        >>> SentenceClassifier("length", criterion="mcc").get_params()["criterion"]
-        'mcc'
-        """
-        return {name: getattr(self, name) for name in PARAMETERS}
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change parameters of the constructor; the classifier is then not fitted. Raises ConfigError for unknown ones.
-
-        >>> SentenceClassifier("length").set_params(kind="logistic").kind
-        'logistic'
-        """
-        for name in parameters:
-            if name not in PARAMETERS:
-                raise ConfigError(f"a classifier has no parameter {name!r}{suggestion(name, PARAMETERS)}")
-        changed = type(self)(**(self.get_params() | parameters))  # checks all of them before any is changed
-        self.__dict__.update(changed.__dict__)
-        self._learnt = None
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn's searches ask for: this is a classifier of two classes, and labels are wanted."""
-        from sklearn.utils import ClassifierTags, Tags, TargetTags
-
-        tags = ClassifierTags(multi_class=False)
-        return Tags(estimator_type="classifier", target_tags=TargetTags(required=True), classifier_tags=tags)
-
     @property
     def weights_(self) -> dict[str, float]:
         """The weight of each column that decides. Raises ConfigError before `fit`."""
@@ -158,20 +121,20 @@ class SentenceClassifier:
         Raises ConfigError for other labels or another number of them, where all texts have the same label, and where no
         column of the features varies.
         """
-        given = self._words(texts)
-        acceptable = _checked_labels(labels, len(given))
-        judgements = [
-            Judgement(text, label, line=line)
-            for line, (text, label) in enumerate(zip(given, acceptable, strict=True), 1)
-        ]
-        columns = (self.columns,) if isinstance(self.columns, str) else tuple(self.columns)
-        systems = train_classifiers(
-            self._features, judgements, [], AS_THEY_ARE,
-            columns=columns, criterion=self.criterion, logistic=self.kind == "logistic",
-        )  # fmt: skip
-        value = accuracy if self.criterion == "accuracy" else matthews
-        chosen = [system for system in systems if (system.system == ALL) == (self.kind == "logistic")]
-        self._learnt = max(chosen, key=lambda one: value(one.dev_margins > 0, one.dev_acceptable)).classifier
+        given = list(checked_texts(texts))
+        good = _truth_values(labels, len(given))
+        if good.all() or not good.any():
+            raise ConfigError(f"labels: wanted acceptable texts (1) and others (0), found {len(given)} of one kind")
+        table = self._table(given, (self.columns,) if isinstance(self.columns, str) else tuple(self.columns))
+        by_column = fit_thresholds(table.names, table.values, good, self.criterion)
+        if self.kind == "logistic":
+            self._learnt = fit_logistic(table.names, table.values, good, self.criterion)
+        else:
+            values = {
+                name: value_of(self.criterion, classifier.margins(table) > 0, good)
+                for name, classifier in by_column.items()
+            }
+            self._learnt = by_column[max(values, key=lambda name: values[name])]
         return self
 
     def predict(self, texts: Iterable[Text] | Path) -> Rows:
@@ -182,18 +145,18 @@ class SentenceClassifier:
         probability of 1/2. Raises ConfigError before `fit`.
         """
         learnt, given = self._fitted, list(checked_texts(texts))
-        margins = sentence_margins(self._features, learnt, self._words(given), AS_THEY_ARE)
-        scores = learnt.probabilities(margins) if learnt.kind == "logistic" else margins
+        margins = learnt.margins(self._table(given, tuple(learnt.weights)))
         names = [shown(text).rstrip("\r\n") for text in given]
-        return Rows(["text", "acceptable", "score"], zip(names, (margins > 0).tolist(), scores.tolist(), strict=True))
+        rows = zip(names, (margins > 0).tolist(), learnt.scores(margins).tolist(), strict=True)
+        return Rows(["text", "acceptable", "score"], rows)
 
     def score(self, texts: Iterable[Text] | Path, labels: Iterable[object]) -> float:
-        """The proportion of texts whose label is predicted; a search of scikit-learn maximises it.
+        """The proportion of texts whose label is predicted.
 
         Raises ConfigError before `fit`, for other labels than 0 and 1, and for another number of them.
         """
-        accepted = self.predict(texts)["acceptable"]
-        return accuracy(np.array(accepted), np.array(_truth_values(labels, len(accepted))))
+        accepted = np.array(self.predict(texts)["acceptable"])
+        return accuracy(accepted, _truth_values(labels, len(accepted)))
 
     def save(self, path: str | Path) -> None:
         """Write the file that `load` and `rerank acceptability classify` read.
@@ -204,22 +167,17 @@ class SentenceClassifier:
         if self._own:
             raise ConfigError(f"the feature {self._own[0]!r} has no name that a file could hold: register its class")
         folder = path.absolute().parent
-        write_classifier(
-            recorded_classifier(self._features, learnt, self._steps, folder, criterion=self.criterion), path
-        )
+        write_classifier(recorded_classifier(self._job, learnt, self._steps, folder, criterion=self.criterion), path)
 
-    @property
-    def _features(self) -> Job:
-        assert self._job is not None  # __post_init__ has made it
-        return self._job
-
-    def _words(self, texts: Iterable[Text] | Path) -> list[str]:
-        """The texts after the text steps."""
-        return [" ".join(words) for words in words_of(list(checked_texts(texts)), self._steps)]
+    def _table(self, texts: Sequence[Text], columns: Sequence[str]) -> FeatureTable:
+        """The features of the texts after the text steps, a row each; of them the columns that match a pattern."""
+        sentences = [" ".join(words) for words in words_of(texts, self._steps)]
+        nbests = [NBestList(str(line), (Hypothesis(text),), line=line) for line, text in enumerate(sentences, 1)]
+        return sentence_table(self._job, nbests, AS_THEY_ARE, columns)
 
 
-def _truth_values(labels: Iterable[object], texts: int) -> list[bool]:
-    """The labels as truth values. Raises ConfigError for others, and for another number."""
+def _truth_values(labels: Iterable[object], texts: int) -> BoolArray:
+    """(texts) the labels as truth values. Raises ConfigError for others, and for another number."""
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise TypeError(f"labels: wanted 1 (acceptable) or 0 for each text, found {labels!r:.60}")
     given = list(plain(labels))
@@ -228,12 +186,4 @@ def _truth_values(labels: Iterable[object], texts: int) -> list[bool]:
     for number, label in enumerate(given):
         if isinstance(label, str) or label not in (0, 1):
             raise ConfigError(f"labels[{number}]: wanted 1 (acceptable) or 0, found {label!r:.60}")
-    return [bool(label) for label in given]
-
-
-def _checked_labels(labels: Iterable[object], texts: int) -> list[bool]:
-    """The same of texts to learn from. Raises ConfigError for labels of one kind, too."""
-    acceptable = _truth_values(labels, texts)
-    if len(set(acceptable)) < 2:
-        raise ConfigError(f"labels: wanted acceptable texts (1) and others (0), found {texts} of one kind")
-    return acceptable
+    return np.array(given, np.bool_)

@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
-from rerank_adapters.applications.acceptability.classifiers import (
-    TrainedClassifier,
-    accuracy,
-    matthews,
-    recorded_classifier,
-    reliability,
-    roc_area,
-    roc_curve,
-    train_classifiers,
-    write_classifier,
-)
+from rerank_adapters.applications.acceptability.classifier import ALL, Classifier, fit_logistic, fit_thresholds
+from rerank_adapters.applications.acceptability.classifier_file import recorded_classifier, write_classifier
 from rerank_adapters.applications.acceptability.features import with_models
+from rerank_adapters.applications.acceptability.judged_sets import JudgedSet, judged_sets
 from rerank_adapters.applications.acceptability.judgements import read_judgements
+from rerank_adapters.applications.acceptability.measures import Criterion, accuracy, matthews, roc_area
 from rerank_adapters.chain.overlap import overlap
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.evaluation.significance import wilson_interval
-from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError
+from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.registry import suggestion
 
 if TYPE_CHECKING:
@@ -42,33 +34,46 @@ DEV_HEADER = ("system", "threshold", "accuracy", "MCC")
 TEST_HEADER = ("system", "accuracy", "95 % interval", "MCC", "ROC area")
 
 
-def classification_records(systems: Sequence[TrainedClassifier]) -> list[dict[str, Any]]:
+def classifiers_of(dev: JudgedSet, criterion: Criterion, logistic: bool) -> dict[str, Classifier]:
+    """A threshold on each column that varies; with `logistic`, then one on the regression of all, fitted to `dev`.
+
+    All thresholds are tuned on `dev` for the criterion. Raises ConfigError where no column varies.
+    """
+    fitted = (dev.table.names, dev.table.values, dev.acceptable, criterion)
+    return fit_thresholds(*fitted) | ({ALL: fit_logistic(*fitted)} if logistic else {})
+
+
+def classification_records(systems: Mapping[str, Classifier], dev: JudgedSet, test: JudgedSet) -> list[dict[str, Any]]:
     """A record for each classifier."""
     records = []
-    for system in systems:
-        dev, test = system.dev_margins > 0, system.test_margins > 0
-        low, high = wilson_interval(int(np.sum(test == system.test_acceptable)), len(test))
+    for name, classifier in systems.items():
+        margins, accepted = classifier.margins(test.table), classifier.margins(dev.table) > 0
+        correct = (margins > 0) == test.acceptable
+        low, high = wilson_interval(int(correct.sum()), len(correct))
         records.append(
             {
-                "system": system.system,
-                "sentences": len(test),
-                "accuracy": accuracy(test, system.test_acceptable),
+                "system": name,
+                "sentences": len(correct),
+                "accuracy": float(correct.mean()),
                 "low": low,
                 "high": high,
-                "mcc": matthews(test, system.test_acceptable),
-                "roc_area": roc_area(system.test_margins, system.test_acceptable),
-                "threshold": system.classifier.threshold,
-                "dev_accuracy": accuracy(dev, system.dev_acceptable),
-                "dev_mcc": matthews(dev, system.dev_acceptable),
+                "mcc": matthews(margins > 0, test.acceptable),
+                "roc_area": roc_area(margins, test.acceptable),
+                "threshold": classifier.threshold,
+                "dev_accuracy": accuracy(accepted, dev.acceptable),
+                "dev_mcc": matthews(accepted, dev.acceptable),
             }
         )
     return records
 
 
 def classification_tables(
-    records: Sequence[dict[str, Any]], systems: Sequence[TrainedClassifier], criterion: str
+    records: Sequence[dict[str, Any]], dev: BoolArray, test: BoolArray, criterion: Criterion
 ) -> list[Table]:
-    """The records as two tables: the thresholds with the measures on DEV, then the measures on TEST."""
+    """The records as two tables: the thresholds with the measures on DEV, then the measures on TEST.
+
+    `dev` and `test` say which of their sentences are acceptable.
+    """
     dev_rows = [
         (r["system"], f"{r['threshold']:.4g}", _percent(r["dev_accuracy"]), f"{r['dev_mcc']:.3f}") for r in records
     ]
@@ -82,7 +87,6 @@ def classification_tables(
         )
         for r in records
     ]
-    dev, test = systems[0].dev_acceptable, systems[0].test_acceptable
     of_dev = f"{_percent(dev.mean())} of them are acceptable. Thresholds are tuned for {criterion}."
     of_test = (
         f"{_percent(test.mean())} of them are acceptable. The intervals are Wilson's.",
@@ -92,40 +96,6 @@ def classification_tables(
         Table(f"Trained on {len(dev)} sentences (DEV)", DEV_HEADER, tuple(dev_rows), (of_dev,)),
         Table(f"Tested on {len(test)} sentences (TEST)", TEST_HEADER, tuple(test_rows), of_test),
     ]
-
-
-def plot_classification(systems: Sequence[TrainedClassifier], folder: Path) -> list[Path]:
-    """Plot ROC curves (roc.png) and, with a logistic regression, its reliability (reliability.png) in a folder.
-
-    The result is the files that were written.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    plots = [folder / "roc.png"]
-    figure, axes = new_figure()
-    for system in systems:
-        x, y = roc_curve(system.test_margins, system.test_acceptable)
-        area = roc_area(system.test_margins, system.test_acceptable)
-        axes.plot(x, y, label=f"{system.system} ({area:.3f})")
-    axes.plot((0, 1), (0, 1), color="grey", linewidth=0.8)
-    axes.set_xlabel("unacceptable sentences accepted")
-    axes.set_ylabel("acceptable sentences accepted")
-    axes.legend(fontsize="small")
-    save_figure(figure, plots[0])
-    for system in systems:
-        if system.classifier.kind == "logistic":
-            probabilities = system.classifier.probabilities(system.test_margins)
-            bins = reliability(probabilities, system.test_acceptable)
-            figure, axes = new_figure()
-            axes.plot((0, 1), (0, 1), color="grey", linewidth=0.8)
-            axes.plot(bins.predicted, bins.observed, marker="o", label=system.system)
-            for x, y, count in zip(*bins, strict=True):
-                axes.annotate(f"{count}", (x, y), textcoords="offset points", xytext=(4, -10), fontsize="small")
-            axes.set_xlabel("predicted probability that a sentence is acceptable")
-            axes.set_ylabel("proportion of acceptable sentences")
-            axes.legend()
-            plots.append(folder / "reliability.png")
-            save_figure(figure, plots[-1])
-    return plots
 
 
 def _percent(fraction: float) -> str:
@@ -150,7 +120,7 @@ def _percent(fraction: float) -> str:
 @options.style_option
 @options.job_options("features", "config", "jobs")
 def command(
-    job: Job, dev: Path, test: Path, models: tuple[str | Path, ...], columns: tuple[str, ...], criterion: str,
+    job: Job, dev: Path, test: Path, models: tuple[str | Path, ...], columns: tuple[str, ...], criterion: Criterion,
     logistic: bool, save: Path | None, choose: str | None, plots: Path | None, steps: tuple[str, ...], style: str,
 ) -> None:  # fmt: skip
     """Train classifiers of sentences on DEV and measure them on TEST.
@@ -171,29 +141,29 @@ def command(
     job = with_models(job, models)
     job.build()
     text = TextPipeline(options.text_steps(steps))
-    learnt, tested = read_judgements(dev), read_judgements(test)
-    texts, test_texts = ([judgement.text for judgement in judgements] for judgements in (learnt, tested))
+    judged = [read_judgements(path) for path in (dev, test)]
+    texts, test_texts = ([judgement.text for judgement in judgements] for judgements in judged)
     if warning := overlap(texts, test_texts, (str(dev), str(test)), "sentence"):
         logger.warning("%s", warning)
-    systems = train_classifiers(
-        job, learnt, tested, text,
-        columns=columns, criterion=criterion, logistic=logistic,  # type: ignore[arg-type]
-    )  # fmt: skip
-    records = classification_records(systems)
-    by_name = {system.system: system for system in systems}
+    learnt, tested = judged_sets(job, judged, text, columns)
+    systems = classifiers_of(learnt, criterion, logistic)
+    records = classification_records(systems, learnt, tested)
     best = max(records, key=lambda record: float(record[f"dev_{criterion}"]))["system"]
-    if choose is not None and choose not in by_name:
-        raise ConfigError(f"no system named {choose!r}{suggestion(choose, by_name)}")
-    write_records(records, classification_tables(records, systems, criterion), style)
+    if choose is not None and choose not in systems:
+        raise ConfigError(f"no system named {choose!r}{suggestion(choose, systems)}")
+    tables = classification_tables(records, learnt.acceptable, tested.acceptable, criterion)
+    write_records(records, tables, style)
     if plots is not None:
-        for path in plot_classification(systems, plots):
+        from rerank_adapters.applications.acceptability.classification_plots import plot_classification
+
+        for path in plot_classification(systems, tested, plots):
             summary_line.wrote("a plot", path)
     if save is not None:
-        chosen = by_name[choose or best]
-        (record,) = (record for record in records if record["system"] == chosen.system)
+        chosen = choose or best
+        (record,) = (record for record in records if record["system"] == chosen)
         measures = {key: value for key, value in record.items() if isinstance(value, float) and value == value}
         classifier = recorded_classifier(
-            job, chosen.classifier, text, save.parent, criterion=criterion, measured=measures
+            job, systems[chosen], text, save.parent, criterion=criterion, measured=measures
         )
         write_classifier(classifier, save)
-        summary_line.wrote(f"the classifier {chosen.system!r}", save)
+        summary_line.wrote(f"the classifier {chosen!r}", save)
