@@ -1,4 +1,7 @@
-"""Shared fixtures. Real data is used where it lies beside the repository; users do not have it."""
+"""Shared fixtures, and which tests are run when.
+
+Real data that lie beside the repository are used before a release; users do not have them.
+"""
 
 import gc
 import os
@@ -56,7 +59,7 @@ DECODER_FEATURES = (
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the benchmarks, mark as slow what is run by itself alone, and order the files.
+    """Mark benchmarks and tests on data that users lack, mark as slow what is run by itself alone, and order the files.
 
     Each process takes the next file when it has done one, and machine code of one is there for the other. So one
     begins with a file that compiles most kernels of the families, the other with subpackages that need hardly any of
@@ -65,6 +68,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.parent.name == "bench":
             item.add_marker(pytest.mark.bench)
+        elif "shared_data" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.release)
         if item.get_closest_marker("release") or item.get_closest_marker("bench"):
             item.add_marker(pytest.mark.slow)  # also for who asks for `-m "not slow"`
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
@@ -139,7 +144,7 @@ def shared_data() -> Path:
     return SHARED_DATA
 
 
-@pytest.fixture(scope="session", params=["example", pytest.param("tatoeba", marks=pytest.mark.slow)])
+@pytest.fixture(scope="session", params=["example", pytest.param("tatoeba", marks=pytest.mark.release)])
 def real_lists(request: pytest.FixtureRequest) -> dict[str, tuple[Path, Path]]:
     """A decoder's n-best lists (Moses) and their references, to tune on and to test on: ours, and those beside us."""
     if request.param == "example":

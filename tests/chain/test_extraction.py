@@ -653,7 +653,9 @@ def test_ctrl_c_leaves_finished_values_and_no_process(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "rows"), [("example", 5000), ("europarl", 6700)])
+@pytest.mark.parametrize(
+    ("name", "rows"), [("example", 5000), pytest.param("europarl", 6700, marks=pytest.mark.release)]
+)
 def test_features_of_real_lists_do_not_depend_on_jobs(request, root, name, rows, tmp_path, eager_workers):
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.delimited import MosesFormat

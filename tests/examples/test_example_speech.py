@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 FOLDER = ROOT / "example_nbest" / "asr"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_generator_makes_the_same_lists(tmp_path):
     subprocess.run([sys.executable, FOLDER / "make.py", tmp_path], check=True)
     for name in ("tune.jsonl", "test.jsonl"):

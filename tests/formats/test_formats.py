@@ -305,7 +305,14 @@ def test_any_text_reads_back_and_any_list_is_written_as_read(rows):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["mt_nbest_moses_europarl/nbest.txt", "mt_nbest_tatoeba_de_en/test.nbest.xz", ""])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("mt_nbest_moses_europarl/nbest.txt", marks=pytest.mark.release),
+        pytest.param("mt_nbest_tatoeba_de_en/test.nbest.xz", marks=pytest.mark.release),
+        "",
+    ],
+)
 def test_real_lists_as_the_naive_reader_reads_them(request, root, name):
     """Those of the example, and those beside us."""
     path = request.getfixturevalue("shared_data") / name if name else root / "example_nbest" / "mt" / "test.nbest"

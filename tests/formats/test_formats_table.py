@@ -122,7 +122,7 @@ def test_lists_with_other_features():
         decoder_table(lists)
 
 
-@pytest.mark.parametrize("name", ["example", "europarl"])
+@pytest.mark.parametrize("name", ["example", pytest.param("europarl", marks=pytest.mark.release)])
 def test_real_lists(request, root, name):
     path = root / "example_nbest" / "mt" / "test.nbest"
     if name == "europarl":

@@ -66,7 +66,7 @@ class Where(FeatureExtractor):
         return np.full((len(nbest), 1), float(os.getpid()))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_one_process_or_two(path, monkeypatch):
     monkeypatch.setattr("rerank_adapters.chain.extraction.plan.FIRST", 10)
     monkeypatch.setattr("rerank_adapters.chain.extraction.plan.LARGEST", 20)

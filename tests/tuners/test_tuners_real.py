@@ -37,6 +37,7 @@ def lists(real_lists):
     return [read(*real_lists[part]) for part in ("tune", "test")]
 
 
+@pytest.mark.release  # a race, which a machine at full load may decide
 @pytest.mark.parametrize("name", ["example", "europarl"])
 def test_mert_beats_random_search_with_ten_times_its_time(request, root, name):
     nbest, reference = (root / "example_nbest" / "mt" / f"tune.{ending}" for ending in ("nbest", "en"))
