@@ -180,7 +180,7 @@ def tuned(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "-f",
         "length",
         "-f",
-        "consensus,max_order=2,length=false",
+        "consensus",
         "-f",
         f"ngram-lm,label=lm,model={small}/lm.arpa",
     )

@@ -24,7 +24,7 @@ from rerank_adapters.applications.parsing.surface_trees import surface_sentences
 from rerank_adapters.applications.similarity import model as similarity
 from rerank_adapters.applications.similarity.forest import RandomForest
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
-from rerank_adapters.applications.tables.show import load as load_table
+from rerank_adapters.applications.tables.join import load as load_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.config import read_config

@@ -14,7 +14,7 @@ LISTS = """0 ||| the house is small . ||| LM= -1 ||| -1.0
 0 ||| small is the house . ||| LM= -3 ||| -2.0
 """
 FEATURES = (
-    "consensus,counts=clipped,value=log",
+    "consensus",
     "word-posteriors",
     f"ngram-lm,model={ROOT / 'example_nbest' / 'mt' / 'lm.arpa'}",
     "dependency-lm",

@@ -138,7 +138,7 @@ COMMANDS: dict[str, dict[str, Task | OwnGroup | tuple[str, str]]] = {  # by head
     "Groups by task": {
         "train": OwnGroup("applications.training", "Train a model from text, treebanks or sentence pairs."),
         "lists": LISTS,
-        "table": OwnGroup("applications.tables", "Show, join and cut feature tables, or make them."),
+        "table": OwnGroup("applications.tables", "Show and join feature tables, or write pairs of texts."),
         "lm": LM,
         "trees": TREES,
         "words": WORDS,

@@ -36,7 +36,7 @@ KINDS = {  # from the name of a kind to the hook that registers plugins of this 
     "trainer": "register_trainers",
 }
 FAMILIES = (
-    *("lists", "ngram", "dependency", "constituency", "treelet", "hhmm", "svs", "referential", "substitutes"),
+    *("lists", "ngram", "dependency", "constituency", "treelet", "hhmm", "svs", "referential"),
     *("missing_words", "similarity", "translation", "neural"),
 )
 BUILTIN = tuple(f"rerank_plugins.{family}" for family in FAMILIES)  # rooms, each with a module `plugin`

@@ -1,11 +1,10 @@
 """Agreement with the rest of the list: n-gram posteriors, as in minimum-Bayes-risk decoding, and posteriors of words.
 
-With the posteriors P(e) = softmax(scale * score), an n-gram w has p(w) = sum of P(e') over the hypotheses e' that
-contain it (Zens & Ney 2006), and the feature of order n is h_n(e) = sum over the n-grams w of e of p(w). A weighted sum
-of h_1..h_4 and the length is the expected linear corpus BLEU of Tromble et al. (2008). `counts = "clipped"` computes
-BLEU's expected clipped matches, sum_w sum_{k=1}^{#_w(e)} P(#_w >= k); `value = "log"` sums ln p(w) (p(w) at least
-1e-300); "mean" divides by the number of n-grams. `length` is ln P(|e|), at least -700. Each copy of a repeated
-hypothesis adds its own mass, since it stands for another derivation. The cost is O(orders * tokens).
+With the posteriors P(e) = softmax(scale * score), the feature of order n = 1 … 4 is the expected number of BLEU's
+clipped matches, h_n(e) = sum_w sum_{k=1}^{#_w(e)} P(#_w >= k), over the n-grams w of e (Zens & Ney 2006; a weighted sum
+of unclipped ones and the length is the expected linear corpus BLEU of Tromble et al. 2008). `length` is ln P(|e|), at
+least -700. Each copy of a repeated hypothesis adds its own mass, since it stands for another derivation. The cost is
+O(orders * tokens).
 
 `word-posteriors`, with P(w | s) the posterior of word w in slot s of the confusion network, and a(e, s) what hypothesis
 e has there (a word or nothing): errors = -Σ_s (1 - P(a(e, s) | s)), minus the expected number of word errors (Mangu et
@@ -25,6 +24,7 @@ from rerank_plugins import FeatureExtractor, FloatArray, LongArray, NBestList, o
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.nbest_lists import OF_TOTALS, Posterior, posteriors
 
+ORDERS = 4  # the length of the longest n-grams
 LEAST_POSTERIOR = 1e-30  # the least posterior whose logarithm is taken: a weight of 0 has none
 FLOOR = -700.0  # the least value of ln P(|e|); below it the posterior underflows
 
@@ -68,24 +68,12 @@ class ConsensusFeature(FeatureExtractor):
 
     scope: ClassVar[Literal["text", "list"]] = "list"
 
-    max_order: int = option(4, doc="length of the longest n-grams")
     posterior: Posterior = option(
         "score", doc="softmax of scale * total (score), total / its deviation (spread) or -ln rank (rank); or uniform"
     )
     scale: float = option(0.5, doc="flat (towards 0) or peaked (above 1) posterior")
-    counts: Literal["presence", "clipped"] = option("clipped", doc="repeated n-grams: one event, or one per occurrence")
-    value: Literal["sum", "mean", "log"] = option("sum", doc="posteriors summed, averaged, or their logs summed")
-    length: bool = option(True, doc="add the component `length`")
 
-    def __post_init__(self) -> None:
-        if self.max_order < 1:
-            raise ValueError(f"max_order is {self.max_order}; wanted 1 or more")
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """One component for each order, from `1` up, and then `length`."""
-        orders = tuple(str(n + 1) for n in range(self.max_order))
-        return (*orders, "length") if self.length else orders
+    components = (*(str(order) for order in range(1, ORDERS + 1)), "length")
 
     @property
     def reads_totals(self) -> bool:
@@ -93,11 +81,11 @@ class ConsensusFeature(FeatureExtractor):
         return self.posterior in OF_TOTALS
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, components) agreement of each hypothesis; a list without total scores is weighted by rank."""
+        """(n, 5) agreement of each hypothesis; a list without total scores is weighted by rank."""
         return self.extract_all([nbest])[0]
 
     def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
-        """One (n, components) array for each list, all computed in one pass."""
+        """One (n, 5) array for each list, all computed in one pass."""
         from rerank_plugins.lists.consensus_kernels import consensus
 
         if not nbests:
@@ -105,12 +93,8 @@ class ConsensusFeature(FeatureExtractor):
         words, rows = token_ids([text for nbest in nbests for text in nbest.texts])
         lists = np.cumsum([0, *map(len, nbests)])
         posterior = np.concatenate([self.posteriors(nbest) for nbest in nbests])
-        lengths = np.diff(rows)
-        values = consensus(words, rows, lists, posterior, self.max_order, self.counts == "clipped", self.value == "log")
-        if self.value == "mean":
-            values /= np.maximum(lengths[:, None] - np.arange(self.max_order), 1)
-        if self.length:
-            values = np.column_stack([values, length_posteriors(lengths, lists, posterior)])
+        matches = consensus(words, rows, lists, posterior, ORDERS)
+        values = np.column_stack([matches, length_posteriors(np.diff(rows), lists, posterior)])
         return np.split(values, lists[1:-1])
 
     def posteriors(self, nbest: NBestList) -> FloatArray:

@@ -6,28 +6,24 @@ hash table (open addressing), so each order costs O(tokens), whatever its length
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from rerank_plugins import FloatArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel
 
 
-def consensus(
-    words: LongArray, rows: LongArray, lists: LongArray, weights: FloatArray, orders: int, clipped: bool, log: bool
-) -> FloatArray:
-    """(hypotheses, orders) sums, over the n-grams of a hypothesis, of their posteriors in the list (or of ln of them).
+def consensus(words: LongArray, rows: LongArray, lists: LongArray, weights: FloatArray, orders: int) -> FloatArray:
+    """(hypotheses, orders) sums, over the n-grams of a hypothesis, of their posteriors in the list.
 
     `words` (tokens) int64 ids from 0; `rows` (hypotheses + 1) offsets into `words`; `lists` (lists + 1) offsets into
-    `rows`; `weights` (hypotheses) posteriors, which sum to 1 in each list. `clipped`: the k-th occurrence of an n-gram
-    in a sentence is an event of its own, whose mass is that of the hypotheses that have the n-gram k times or more.
+    `rows`; `weights` (hypotheses) posteriors, which sum to 1 in each list. The k-th occurrence of an n-gram in a
+    sentence is an event of its own, whose mass is that of the hypotheses that have the n-gram k times or more.
     """
     sums = np.zeros((len(rows) - 1, orders))
     size = int(np.diff(rows[lists]).max(initial=0))
     table, events = np.empty((2, table_size(size)), np.int64), np.empty((5, size), np.int64)
     base = int(words.max(initial=0)) + 1
-    add_posteriors(words, rows, lists, weights, base, clipped, log, table, events, np.empty(size), sums)
+    add_posteriors(words, rows, lists, weights, base, table, events, np.empty(size), sums)
     return sums
 
 
@@ -38,7 +34,7 @@ def table_size(tokens: int) -> int:
 
 @filling_kernel
 def add_posteriors(
-    words: LongArray, rows: LongArray, lists: LongArray, weights: FloatArray, base: int, clipped: bool, log: bool,
+    words: LongArray, rows: LongArray, lists: LongArray, weights: FloatArray, base: int,
     table: LongArray, events: LongArray, mass: FloatArray, sums: FloatArray,
 ) -> None:  # fmt: skip
     """Add the values of `consensus` to `sums`; `base` is above all words.
@@ -73,7 +69,7 @@ def add_posteriors(
                 seen_in[e] = repeat[e] = -1
                 times[e] = 0
             known = 0  # events so far
-            # First pass: p(w) = sum of P(e') over the hypotheses e' that contain w, for every n-gram w of the list.
+            # First pass: the mass of each event, the sum of P(e') over the hypotheses e' that have it.
             for h in range(first, last):
                 for i in range(rows[h] - start, rows[h + 1] - start - n):
                     # Look the n-gram up by its first n - 1 words and its last one; a new one gets the next id.
@@ -88,20 +84,16 @@ def add_posteriors(
                     gram[i] = e
                     # Count its occurrences in this hypothesis.
                     times[e] = times[e] + 1 if seen_in[e] == h else 1
-                    new, seen_in[e] = seen_in[e] != h, h
-                    # Clipped: go on to the event of the k-th occurrence, whose mass is P(#_w >= k).
-                    if clipped:
-                        for _ in range(times[e] - 1):
-                            if repeat[e] == -1:
-                                repeat[e] = known
-                                known += 1
-                            e = repeat[e]
-                    # Add P(e'), once for each hypothesis and event.
-                    if clipped or new:
-                        mass[e] += weights[h]
+                    seen_in[e] = h
+                    # Go on to the event of the k-th occurrence, whose mass is P(#_w >= k), and add P(e') to it.
+                    for _ in range(times[e] - 1):
+                        if repeat[e] == -1:
+                            repeat[e] = known
+                            known += 1
+                        e = repeat[e]
+                    mass[e] += weights[h]
                     event[i] = e
-            # Second pass: h_n(e), the sum of p(w), or of ln p(w), over the n-grams w of e.
+            # Second pass: h_n(e), the sum of the masses of the events of e.
             for h in range(first, last):
                 for i in range(rows[h] - start, rows[h + 1] - start - n):
-                    value = mass[event[i]]
-                    sums[h, n] += math.log(value if value > 1e-300 else 1e-300) if log else value
+                    sums[h, n] += mass[event[i]]

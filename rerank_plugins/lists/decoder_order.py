@@ -1,62 +1,13 @@
-"""The decoder's own order of a list as features: its total score, the rank on several scales, edits to its 1-best.
-
-With r = 1 … n the rank of a hypothesis, `rank` is log = -ln r; relative = -(r - 1) / (n - 1), 0 in a list of one; first
-= 1 for the first hypothesis, else 0. `edit-to-1best` compares hypothesis e with the 1-best b: distance = -d(e, b) /
-max(|e|, |b|), d the Levenshtein distance over words; insertions, deletions and substitutions are minus the numbers of
-edits in a shortest alignment; of several, in one with the fewest substitutions. The cost is O(|e| |b|).
-"""
+"""The decoder's own order of a list as features: its total score, and the reciprocal of the rank."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, LongArray, NBestList, option
-
-EDIT = 1 << 20  # the cost of an edit; a substitution costs 1 more, which breaks ties: sentences are shorter than this
-
-
-@dataclass(frozen=True)
-class EditToFirstFeature(FeatureExtractor):
-    """Word edits between a hypothesis and the list's first one: normalised distance, and edits of each kind."""
-
-    scope: ClassVar[Literal["text", "list"]] = "list"
-
-    ignore_case: bool = option(False, doc="compare words in lower case")
-
-    components = ("distance", "insertions", "deletions", "substitutions")
-
-    def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 4) values up to 0; all are 0 for the first hypothesis and its copies."""
-        values = np.zeros((len(nbest), 4))
-        if not len(nbest):
-            return values
-        texts = [text.lower() if self.ignore_case else text for text in nbest.texts]
-        sentences = [text.split() for text in texts]
-        edits = edits_from(sentences[0], sentences)
-        lengths = np.array([len(words) for words in sentences])
-        values[:, 0] = -edits.sum(axis=1) / np.maximum(np.maximum(lengths, lengths[0]), 1)
-        values[:, 1:] = -edits
-        return values + 0.0  # no negative zeros
-
-
-def edits_from(first: Sequence[str], sentences: Sequence[Sequence[str]]) -> LongArray:
-    """(n, 3) the insertions, deletions and substitutions that turn `first` into each sentence, as few as possible.
-
-    Of several shortest alignments, one with the fewest substitutions is counted.
-    """
-    from rapidfuzz.distance import Levenshtein
-
-    costs = (EDIT, EDIT, EDIT + 1)
-    total = np.array([Levenshtein.distance(first, words, weights=costs) for words in sentences], np.int64)
-    distance, substitutions = np.divmod(total, EDIT)
-    # insertions + deletions = distance - substitutions, and insertions - deletions = |e| - |b|.
-    longer = np.array([len(words) for words in sentences]) - len(first)
-    insertions = (distance - substitutions + longer) // 2
-    return np.stack([insertions, insertions - longer, substitutions], axis=1)
+from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, NBestList, option
 
 
 @dataclass(frozen=True)
@@ -91,17 +42,3 @@ class ReciprocalRankFeature(FeatureExtractor):
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 1) (1 + row) to the power of minus `power`."""
         return np.arange(1.0, len(nbest) + 1.0)[:, None] ** -self.power
-
-
-@dataclass(frozen=True)
-class RankFeature(FeatureExtractor):
-    """Rank in the decoder's order: minus its logarithm, the rank relative to the list, and whether it is the first."""
-
-    scope: ClassVar[Literal["text", "list"]] = "list"
-
-    components = ("log", "relative", "first")
-
-    def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 3) values that fall from the first hypothesis to the last one."""
-        rows = np.arange(float(len(nbest)))
-        return np.stack([-np.log(rows + 1.0), -rows / max(len(nbest) - 1, 1), rows == 0], axis=1) + 0.0

@@ -1,7 +1,6 @@
-"""The length of a hypothesis: its number of words, the decoders' word penalty (minus that number), its characters.
+"""The length of a hypothesis: its number of words, which is 0 for the empty one, or of its characters.
 
-With |e| the tokens of hypothesis e: length = |e| and word penalty = -|e|; a tuner chooses the sign of the weight. The
-empty hypothesis has 0. The cost is linear in the text.
+A tuner chooses the sign of the weight. The cost is linear in the text.
 """
 
 from __future__ import annotations
@@ -20,15 +19,6 @@ class LengthFeature(FeatureExtractor):
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 1) numbers of words, split at white space."""
         return np.array([len(text.split()) for text in nbest.texts], np.float64)[:, None]
-
-
-@dataclass(frozen=True)
-class WordPenaltyFeature(FeatureExtractor):
-    """Minus the number of words: the word penalty of decoders."""
-
-    def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 1) minus the number of words; 0 for the empty hypothesis."""
-        return 0.0 - LengthFeature().extract(nbest)
 
 
 @dataclass(frozen=True)

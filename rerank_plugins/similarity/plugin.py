@@ -11,12 +11,6 @@ def register_feature_extractors(register: Register) -> None:
 
 
 @hookimpl
-def register_metrics(register: Register) -> None:
-    """Register the metrics of this family."""
-    register("meaning", "rerank_plugins.similarity.meaning_metric:MeaningMetric")
-
-
-@hookimpl
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
     register("random-indexing", "rerank_plugins.similarity.trainers:RandomIndexingTrainer")

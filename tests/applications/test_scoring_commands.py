@@ -222,7 +222,13 @@ def test_the_mix_command(models, tmp_path):
 def test_mix_refuses(models, tmp_path):
     (tmp_path / "empty").write_text("")
     one = ("-M", models / "a.ngram")
-    assert "found 1 language models, wanted two" in refused("lm", "mix", models / "text", *one)
+    wanted = "wanted two or more to mix (-M LM, repeated)"
+    assert refused("lm", "mix", models / "text", *one) == f"found 1 language model, {wanted}"
+    assert refused("lm", "mix", models / "text") == f"found 0 language models, {wanted}"
+    assert "[language_model.a]: no language model named 'a'" in refused("lm", "mix", models / "text", "-M", "a")
+    (tmp_path / "c.toml").write_text('[language_model.a]\nuse = "unigram"\n[language_model.b]\nuse = "unigram"\n')
+    named = ("lm", "mix", models / "text", "-c", tmp_path / "c.toml", "-M", "a", "-M", "b", "-M", "a")
+    assert refused(*named) == "the language model 'a' is given twice, wanted models that differ (-M LM, repeated)"
     assert "held-out text is empty" in refused("lm", "mix", tmp_path / "empty", *one, *one)
 
 

@@ -1,4 +1,4 @@
-"""Feature tables as things to work with: joined, cut, shown, made from text, and used after it."""
+"""Feature tables as things to work with: joined, shown, and used after it; pairs of texts to be scored elsewhere."""
 
 import json
 
@@ -18,20 +18,9 @@ def folder(tmp_path):
     (tmp_path / "refs").write_text("a\nb\n", encoding="utf-8")
     (tmp_path / "source").write_text("A\nB\n", encoding="utf-8")
     (tmp_path / "s.txt").write_text("1 5\n2 6\n3 7\n4 8\n", encoding="utf-8")
-    done("extract", tmp_path / "n", "-f", "length", "-f", "rank", "-o", tmp_path / "t.npz")
-    done(
-        "table",
-        "from-text",
-        tmp_path / "s.txt",
-        "--nbest",
-        tmp_path / "n",
-        "--name",
-        "x",
-        "--name",
-        "y",
-        "-o",
-        tmp_path / "s.npz",
-    )
+    done("extract", tmp_path / "n", "-f", "length", "-f", "word-posteriors", "-o", tmp_path / "t.npz")
+    scores = f"column,file={tmp_path}/s.txt,names=[x,y],label=s"
+    done("extract", tmp_path / "n", "-f", scores, "-o", tmp_path / "s.npz")
     return tmp_path
 
 
@@ -39,43 +28,12 @@ def table(path):
     return FeatureTable.load(path)
 
 
-def test_from_text(folder):
-    made = table(folder / "s.npz")
-    assert made.names == ("x", "y")
-    assert made.segment_ids == ("0", "1")
-    assert made.values.tolist() == [[3, 7], [4, 8], [1, 5], [2, 6]]
-    assert made.provenance["lists"] == table(folder / "t.npz").provenance["lists"]
-    ones = folder / "comet.v2.txt"
-    ones.write_text("1\n2\n3\n4\n", encoding="utf-8")
-    done("table", "from-text", ones, "--nbest", folder / "n", "-o", folder / "one.npz")
-    assert table(folder / "one.npz").names == ("comet",)
-    ones.write_text("1\n2\n3\n", encoding="utf-8")
-    refusal = refused("table", "from-text", ones, "--nbest", folder / "n", "-o", folder / "two.npz")
-    assert (
-        refusal == f"{ones}:3: the file ends after 3 lines; wanted a line for hypothesis 4, which belongs to segment 0"
-    )
-    assert not (folder / "two.npz").exists()
-    assert "each column needs a name" in refused(
-        "table",
-        "from-text",
-        folder / "s.txt",
-        "--nbest",
-        folder / "n",
-        "--name",
-        "x",
-        "--name",
-        "x",
-        "-o",
-        folder / "two.npz",
-    )
-
-
 def test_joined_tables_tune_and_say_how_they_were_made(folder):
     (folder / "deep").mkdir()
     joined = folder / "deep" / "all.npz"
     done("table", "join", folder / "t.npz", folder / "s.npz", "-o", joined)
     whole = table(joined)
-    assert whole.names == (*table(folder / "t.npz").names, "x", "y")
+    assert whole.names == (*table(folder / "t.npz").names, "s.x", "s.y")
     assert whole.sparse.names == ("w_x",)
     weights = folder / "w.toml"
     done("tune", folder / "n", "-r", folder / "refs", "-m", "accuracy", "--table", joined, "-o", weights)
@@ -87,14 +45,18 @@ def test_joined_tables_tune_and_say_how_they_were_made(folder):
     assert '"length"' in weights.read_text() or "length =" in weights.read_text()
 
 
+def scored(folder, name):
+    """Write a table of ones, a column of this name, for ten lists of two hypotheses."""
+    FeatureTable.dense([name], np.ones((20, 1)), np.arange(0, 21, 2)).save(folder / "nmt.npz")
+
+
 @pytest.fixture
 def computed_elsewhere(tmp_path):
-    """Ten lists in which the decoder's feature LM decides, and a table of a column that is worthless."""
+    """Ten lists in which the decoder's feature LM decides, and a table made in Python, whose column is worthless."""
     lists = [(s, text, score) for s in range(10) for text, score in (("a b", 1), ("a", 2 * (s % 2)))]
     (tmp_path / "n").write_text("".join(f"{s} ||| {text} ||| LM= {lm} ||| {lm}\n" for s, text, lm in lists))
     (tmp_path / "refs").write_text("".join("a\n" if s % 2 else "a b\n" for s in range(10)))
-    (tmp_path / "nmt.txt").write_text("1\n" * 20)
-    done("table", "from-text", tmp_path / "nmt.txt", "--nbest", tmp_path / "n", "-o", tmp_path / "nmt.npz")
+    scored(tmp_path, "nmt")
     return tmp_path
 
 
@@ -121,7 +83,6 @@ def test_lists_without_scores_get_their_ranks_beside_scores_computed_elsewhere(c
     lines = [line.split(" ||| ")[1] for line in (folder / "n").read_text().splitlines()]
     (folder / "plain").write_text("".join(f"{line}\n" for line in lines))
     lists = (folder / "plain", "--format", "plain,n=2")
-    done("table", "from-text", folder / "nmt.txt", "--nbest", *lists, "-o", folder / "nmt.npz")
     done(
         "tune", *lists, "-r", folder / "refs", "-m", "accuracy", "--table", folder / "nmt.npz", "-o", folder / "w.toml"
     )
@@ -130,7 +91,7 @@ def test_lists_without_scores_get_their_ranks_beside_scores_computed_elsewhere(c
 
 def test_a_column_that_is_named_as_a_feature_of_the_lists_needs_another_name(computed_elsewhere):
     folder = computed_elsewhere
-    done("table", "from-text", folder / "nmt.txt", "--nbest", folder / "n", "--name", "LM", "-o", folder / "nmt.npz")
+    scored(folder, "LM")
     said = refused("tune", folder / "n", "-r", folder / "refs", "--table", folder / "nmt.npz", "-o", folder / "w.toml")
     assert said == (
         f"{folder}/nmt.npz: its column 'LM' has other values than that feature of the lists: give it another name"
@@ -139,38 +100,26 @@ def test_a_column_that_is_named_as_a_feature_of_the_lists_needs_another_name(com
 
 def test_a_prefix_parts_equal_names(folder):
     (folder / "s.txt").write_text("0 5\n2 6\n3 7\n4 8\n", encoding="utf-8")
-    done(
-        "table",
-        "from-text",
-        folder / "s.txt",
-        "--nbest",
-        folder / "n",
-        "--name",
-        "x",
-        "--name",
-        "y",
-        "-o",
-        folder / "z.npz",
-    )
+    done("extract", folder / "n", "-f", f"column,file={folder}/s.txt,names=[x,y],label=s", "-o", folder / "z.npz")
     refusal = refused("table", "join", folder / "s.npz", folder / "z.npz", "-o", folder / "all.npz")
     assert refusal == (
-        f"{folder}/z.npz: the feature 'x' has other values than in {folder}/s.npz: write PREFIX={folder}/z.npz for names"
-        " of its own, or drop it"
+        f"{folder}/z.npz: the feature 's.x' has other values than in {folder}/s.npz: write PREFIX={folder}/z.npz for names"
+        " of its own"
     )
     done("table", "join", folder / "s.npz", f"new={folder}/z.npz", "-o", folder / "all.npz")
-    assert table(folder / "all.npz").names == ("x", "y", "new.x")  # y is the same in both
+    assert table(folder / "all.npz").names == ("LM", "s.x", "s.y", "new.s.x", "new.s.y")
     done("table", "join", folder / "t.npz", f"p={folder}/t.npz", "-o", folder / "all.npz")
     whole = table(folder / "all.npz")
     assert whole.names == (
         "LM",
         "length",
-        "rank.log",
-        "rank.relative",
-        "rank.first",
+        "word-posteriors.errors",
+        "word-posteriors.total",
+        "word-posteriors.per_word",
         "p.length",
-        "p.rank.log",
-        "p.rank.relative",
-        "p.rank.first",
+        "p.word-posteriors.errors",
+        "p.word-posteriors.total",
+        "p.word-posteriors.per_word",
     )
     again = done(
         "cross-validate",
@@ -210,20 +159,6 @@ def test_tables_of_other_lists_do_not_join(folder):
     refusal = refused("table", "join", folder / "t.npz", folder / "m.npz", "-o", folder / "all.npz")
     assert "found 2 segments and 3 hypotheses, wanted those of" in refusal
     assert "named twice" in refused("table", "join", folder / "t.npz", folder / "t.npz", "-o", folder / "all.npz")
-
-
-def test_drop(folder):
-    ran = done("table", "drop", folder / "t.npz", "length", "rank.f*", "w_x", "-o", folder / "d.npz")
-    assert "only some features of 'rank' are left" in ran.err
-    kept, whole = table(folder / "d.npz"), table(folder / "t.npz")
-    assert kept.all_names == ("LM", "rank.log", "rank.relative")
-    np.testing.assert_array_equal(kept.values, whole.values[:, [0, 2, 3]])
-    assert kept.provenance["features"] == {}
-    assert "feature" not in kept.provenance["job"]
-    done("table", "drop", folder / "t.npz", "length", "-o", folder / "d.npz")
-    assert list(table(folder / "d.npz").provenance["features"]) == ["rank"]
-    refusal = refused("table", "drop", folder / "t.npz", "lenght", "-o", folder / "d.npz")
-    assert refusal == f"{folder}/t.npz: there is no feature 'lenght'; did you mean 'length'?"
 
 
 def test_show(folder):

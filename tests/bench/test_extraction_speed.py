@@ -10,7 +10,7 @@ from rerank_adapters.chain.extraction import extract_features
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_plugins import Hypothesis, NBestList
 from rerank_plugins.lists.consensus import ConsensusFeature
-from rerank_plugins.lists.length import LengthFeature, WordPenaltyFeature
+from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from tests.bench.timing import report, timed
@@ -74,7 +74,7 @@ def test_text_features(benchmark, nbests, tmp_path):
         "lm": NgramLanguageModel(arpa),
         "unigram": UnigramLanguageModel(),
         "length": LengthFeature(),
-        "words": WordPenaltyFeature(),
+        "characters": CharacterLengthFeature(),
     }
     extract_features(nbests[:1], Plan(extractors), jobs=1)  # loads the models
     made = benchmark(extract_features, nbests, Plan(extractors), jobs=1).values

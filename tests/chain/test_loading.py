@@ -37,7 +37,6 @@ EXAMPLES = {  # options of plugins that need some, where they need neither a mod
     ("feature", "column"): {"file": __file__},
     ("feature", "expected-utility"): {"samples": __file__},
     ("feature", "language-model-ratio"): {"lm": "ngram-lm", "general": "unigram"},
-    ("feature", "substitutes"): {"model": ARPA},
     ("language_model", "mixture"): {"models": ["ngram-lm", "unigram"], "weights": [0.5, 0.5]},
     ("language_model", "llm"): {"model": "served"},
     ("parser", "biaffine"): {"model": FOLDER / "en/parser.npz"},
@@ -255,7 +254,11 @@ def test_one_or_many():
     assert load_all(ARPA, "language_model") == {"lm.arpa": model}
     assert load_all("treelet-lm", "language_model").keys() == {"treelet-lm"}
     assert load_all({"small": ARPA, "own": own}) == {"small": model, "own": own}
-    assert load_all([own, "length", {"use": "rank", "label": "r"}], "feature").keys() == {"Own", "length", "r"}
+    assert load_all([own, "length", {"use": "reciprocal-rank", "label": "r"}], "feature").keys() == {
+        "Own",
+        "length",
+        "r",
+    }
     assert load_all(load("english")).keys() == {"EnglishParser"}
     assert load_all({"m": "tfidf.stems", "c": "threshold", "l": "length"}) == {
         "m": load("tfidf.stems"),

@@ -18,8 +18,7 @@ def test_extract_gives_the_decoders_features_and_the_new_ones(small, tuned):
     assert table.names == (
         *DECODER_FEATURES,
         "length",
-        "consensus.1",
-        "consensus.2",
+        *(f"consensus.{part}" for part in (1, 2, 3, 4, "length")),
         "lm.total",
         "lm.per_word",
         "lm.oovs",
@@ -63,7 +62,7 @@ def test_tuning_at_once_and_on_a_table_give_the_same_weights(small, tuned, tmp_p
         "-f",
         "length",
         "-f",
-        "consensus,max_order=2,length=false",
+        "consensus",
         "-f",
         f"ngram-lm,label=lm,model={small}/lm.arpa",
     )
@@ -76,7 +75,7 @@ def test_tuning_at_once_and_on_a_table_give_the_same_weights(small, tuned, tmp_p
     assert file_names(tmp_path) == {"weights.toml"}
 
 
-CONSENSUS = ("-f", "consensus,max_order=2,length=false")
+CONSENSUS = ("-f", "consensus")
 
 
 def features_of(weights: Path) -> list[str]:
@@ -90,7 +89,7 @@ def test_features_named_beside_a_table_choose_its_columns(small, tuned, tmp_path
         ran = done(*tune, tmp_path / f"{number}.toml", *table, *names)
         assert "extracted" not in ran.err
     assert features_of(tmp_path / "0.toml") == ["length"]
-    assert features_of(tmp_path / "1.toml") == ["consensus.1", "consensus.2", "length"]
+    assert features_of(tmp_path / "1.toml") == [*(f"consensus.{part}" for part in (1, 2, 3, 4, "length")), "length"]
     assert features_of(tmp_path / "2.toml") == ["lm.total", "lm.per_word", "lm.oovs"]  # a label of the table
     done(*tune, tmp_path / "without.toml", *CONSENSUS, "-f", "length")
     assert read_weights(tmp_path / "1.toml").dense == read_weights(tmp_path / "without.toml").dense
@@ -99,7 +98,7 @@ def test_features_named_beside_a_table_choose_its_columns(small, tuned, tmp_path
 
 def test_what_a_table_lacks_or_has_with_other_options_is_extracted(small, tuned, tmp_path):
     tune = ("tune", small / "tune.nbest", "-r", small / "tune.en", *BLEU, "-t", "mira,passes=3", "-o")
-    asked = ("-f", "length", "-f", "consensus,max_order=2", "-f", "unigram")
+    asked = ("-f", "length", "-f", "consensus,scale=1.0", "-f", "unigram")
     ran = done(*tune, tmp_path / "table.toml", "--table", tuned / "tune.npz", *asked)
     said = [line for line in ran.err.splitlines() if "extracted" in line]
     assert said == [

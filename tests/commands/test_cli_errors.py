@@ -284,8 +284,8 @@ CHANGES = {
     "no TOML": ("[tune]", "[tune", "mt.toml: not valid TOML: "),
     "required option": (
         'use = "length"',
-        'use = "substitutes"',
-        "[[feature]] substitutes: substitutes needs the option 'model'",
+        'use = "random-indexing"',
+        "[[feature]] random-indexing: random-indexing needs the option 'model'",
     ),
     "missing model": (
         '"length"',

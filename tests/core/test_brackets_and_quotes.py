@@ -41,7 +41,7 @@ SENTENCES = ("He said ( quietly ) that it rained .", "It [ the rain ] fell {", "
 NAMES = {character: name for name, character in BRACKETS.items()}
 # letters as written; scores by line; the words of the user's own model or network, or of the user's own sentence pairs
 OF_THE_TEXT_ITSELF = {
-    *("character-length", "column", "ngram-lm", "language-model-ratio", "referential-lm", "substitutes"),
+    *("character-length", "column", "ngram-lm", "language-model-ratio", "referential-lm"),
     *(
         "headlex",
         "mixture",

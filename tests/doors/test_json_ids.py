@@ -122,7 +122,7 @@ def test_ids_on_one_side_only_are_an_error_that_names_the_option():
         ("numbered", "refs", "the file has ids, such as 'u-b', .* --reference-form json,id_key=none matches records"),
     ):
         assert re.search(said, refused("evaluate", "--nbest", of_lists, "-r", references, *WER))
-        assert re.search(said, refused("tune", of_lists, "-r", references, "-f", "rank", "-o", "w.toml"))
+        assert re.search(said, refused("tune", of_lists, "-r", references, "-f", "reciprocal-rank", "-o", "w.toml"))
     numbers = ("--format", "hyporadise,id_key=none")
     assert rate("-r", "lines", "--nbest", "named", *numbers) == rate("-r", "texts", "--nbest", "named", *numbers) == 0
     assert rate("-r", "refs", "--nbest", "numbered", "--reference-form", "json,id_key=none") == 0

@@ -107,7 +107,9 @@ def test_a_system_with_all_features_waits_and_a_run_again_says_no_table(place):
         "do   tune: features no costs", "do   tune: weights no costs", "do   held: features no costs",
         "do   held: 1-bests no costs", "do   tune: features", "do   tune: weights MBR",
     ]  # fmt: skip
-    own = CONFIG.replace('plugins = ["costly.py"]\n', "").replace('"costly"', '"rank"')  # plugin files are never known
+    own = CONFIG.replace('plugins = ["costly.py"]\n', "").replace(
+        '"costly"', '"reciprocal-rank"'
+    )  # plugin files are never known
     (place / "job.toml").write_text(own)
     first = done("run", "job.toml", "--work", "v", "-j", 1)
     again = done("run", "job.toml", "--work", "v", "-j", 1)

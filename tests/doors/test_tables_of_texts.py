@@ -139,7 +139,7 @@ def test_a_column_of_references_beside_hypotheses(tmp_path, form):
     assert read_references(["lists"]).for_segments(["3", "7"]) == [("oh no",), ("so it is",)]
     scored = done("evaluate", "-r", "lists", "lists", "-m", "wer", *BLEU[2:])
     assert round(json.loads(scored.out)["metrics"][0]["systems"][0]["score"], 2) == 60
-    done("tune", "lists", "-r", "lists", "-m", "wer", "-f", "rank", "-t", "mira,passes=2", "-o", "w.toml")
+    done("tune", "lists", "-r", "lists", "-m", "wer", "-f", "reciprocal-rank", "-t", "mira,passes=2", "-o", "w.toml")
     (tmp_path / "lists").write_text("".join(f"{line}\n" for line in lines).replace("owe no", "oh nay", 1).replace(
         "oh no", "oh yes", 1))  # fmt: skip
     with pytest.raises(FormatError, match=r"lists:[45]: the id '3' occurs twice, with another reference"):

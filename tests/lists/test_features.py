@@ -10,7 +10,7 @@ from rerank_adapters.chain.builder import Builder
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.lists.decoder_order import DecoderScoreFeature, ReciprocalRankFeature
-from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
+from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature
 from rerank_plugins.ngram.features import OovCountFeature, read_words
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
@@ -28,9 +28,7 @@ def one(texts, source=None, scores=None):
 def test_lengths():
     nbest = one(["a bc d", "", "  x  yz "])
     np.testing.assert_array_equal(LengthFeature().extract(nbest)[:, 0], [3, 0, 2])
-    np.testing.assert_array_equal(WordPenaltyFeature().extract(nbest)[:, 0], [-3, 0, -2])
     np.testing.assert_array_equal(CharacterLengthFeature().extract(nbest)[:, 0], [4, 0, 3])
-    assert not np.signbit(WordPenaltyFeature().extract(one([""]))).any()
 
 
 def test_decoder_score_and_rank():

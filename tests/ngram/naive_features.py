@@ -22,22 +22,16 @@ def ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
     return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
 
 
-def consensus(
-    texts: Sequence[str], posterior: Sequence[float], n: int, *, clipped: bool = False, value: str = "sum"
-) -> list[float]:
-    """h_n of each text: for each n-gram of it, the mass of the texts that have it (k times, for its k-th occurrence)."""
+def consensus(texts: Sequence[str], posterior: Sequence[float], n: int) -> list[float]:
+    """h_n of each text: for the k-th occurrence of each n-gram of it, the mass of the texts that have it k times."""
     counts = [Counter(ngrams(text.split(), n)) for text in texts]
     features = []
     for own in counts:
         masses = []
         for gram, times in own.items():
             for k in range(1, times + 1):
-                wanted = k if clipped else 1
-                masses.append(sum(p for p, other in zip(posterior, counts, strict=True) if other[gram] >= wanted))
-        if value == "log":
-            masses = [math.log(max(mass, 1e-300)) for mass in masses]
-        total = sum(masses)
-        features.append(total / max(1, len(masses)) if value == "mean" else total)
+                masses.append(sum(p for p, other in zip(posterior, counts, strict=True) if other[gram] >= k))
+        features.append(sum(masses))
     return features
 
 
@@ -105,21 +99,3 @@ def arpa_scores(path: Path, words: Sequence[str]) -> list[float]:
     known = [word if (word,) in log10 else "<unk>" for word in words]
     whole = ["<s>", *known, "</s>"]
     return [math.log(10) * conditional(tuple(whole[max(0, i - order + 1) : i]), whole[i]) for i in range(1, len(whole))]
-
-
-def fewest_edits(first: Sequence[str], words: Sequence[str]) -> tuple[int, int, int]:
-    """Insertions, deletions and substitutions: of all alignments, those with the fewest edits, then substitutions."""
-    ways: list[tuple[int, int, int]] = []
-
-    def align(i: int, j: int, insertions: int, deletions: int, substitutions: int) -> None:
-        if i == len(first) and j == len(words):
-            ways.append((insertions, deletions, substitutions))
-        if j < len(words):
-            align(i, j + 1, insertions + 1, deletions, substitutions)
-        if i < len(first):
-            align(i + 1, j, insertions, deletions + 1, substitutions)
-        if i < len(first) and j < len(words):
-            align(i + 1, j + 1, insertions, deletions, substitutions + (first[i] != words[j]))
-
-    align(0, 0, 0, 0, 0)
-    return min(ways, key=lambda way: (sum(way), way[2]))

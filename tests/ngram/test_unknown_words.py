@@ -14,7 +14,6 @@ from rerank_plugins.ngram.mixture import MixtureLanguageModel
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.trainer import write_arpa
 from rerank_plugins.ngram.training import NgramSettings, train
-from rerank_plugins.substitutes.feature import SubstitutesFeature
 from tests.command_line import done, refused
 from tests.conftest import ROOT
 
@@ -125,15 +124,6 @@ def test_a_file_without_the_number_is_read_as_before(files, tmp_path):
     NgramModel(ngrams.vocabulary, ngrams.tables, settings).save(tmp_path / "old.ngram")
     old, whole = NgramLanguageModel(tmp_path / "old.ngram"), NgramLanguageModel(files / "cut.ngram", 1)
     assert old.totals(SENTENCES).tolist() == whole.totals(SENTENCES).tolist()
-
-
-def test_an_unknown_word_among_substitutes(files):
-    whole = SubstitutesFeature(files / "cut.ngram", 3, unknown_types=1).values([["lynx"]])[0]
-    model = SubstitutesFeature(files / "cut.ngram", 3).values([["lynx"]])[0]
-    types = NgramModel.load(files / "cut.ngram").unknown_types
-    assert model[0] == pytest.approx(whole[0] - math.log(types))
-    assert model[1] <= whole[1]  # minus the logarithm of its rank
-    assert model[2] < whole[2]
 
 
 def test_the_trainer_says_the_number_and_options_are_checked(files, tmp_path):

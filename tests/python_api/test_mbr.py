@@ -105,7 +105,18 @@ def test_what_it_refuses(files):
     for wrong in ([-1.0, 2.0], [0.0, 0.0], [math.nan, 1.0]):
         with pytest.raises(ConfigError, match=r"weights\[0\]: wanted finite numbers of 0 or more"):
             mbr([["a", "b"]], weights=[wrong])
-    assert "found 2 metrics, wanted one utility" in refused(
-        "lists", "mbr", files / "moses.nbest", "-m", "chrf", "-m", "ter"
-    )
+    said = refused("lists", "mbr", files / "moses.nbest", "-m", "chrf", "-m", "ter")
+    assert said == "found 2 metrics, wanted one utility (-m METRIC)"
     assert "no such file" in refused("lists", "mbr", files / "none.nbest")
+
+
+def test_the_help_promises_one_utility(tmp_path):
+    assert "Repeatable" not in done("lists", "mbr", "--help").out
+    (tmp_path / "c.toml").write_text('[[metric]]\nuse = "wer"\n')
+    (tmp_path / "lists").write_text("".join(f"0 ||| {text} ||| x= 1 ||| 1\n" for text in SAMPLES[0]))
+    mbr_of = ("lists", "mbr", tmp_path / "lists", "--details", tmp_path / "d.tsv")
+    utilities = []
+    for options in ((), ("-c", tmp_path / "c.toml"), ("-c", tmp_path / "c.toml", "-m", "ter")):
+        done(*mbr_of, *options)
+        utilities.append(float((tmp_path / "d.tsv").read_text().splitlines()[1].split("\t")[3]))
+    assert utilities == pytest.approx([mbr(SAMPLES[:1], name)[0]["utility"] for name in ("chrf", "wer", "ter")])

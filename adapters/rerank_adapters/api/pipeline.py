@@ -57,7 +57,7 @@ class Pipeline(PipelineParameters):
     `progress=True`. Raises PluginError, ConfigError and TypeError as `load` does.
 
     >>> lists = [NBestList.from_texts(["so is it", "so it is"], [-1.0, -2.0]) for _ in range(4)]
-    >>> pipeline = Pipeline(["length", "rank"], tuner="mert", metric="wer").fit(lists, ["so it is"] * 4)
+    >>> pipeline = Pipeline("reciprocal-rank", tuner="mert", metric="wer").fit(lists, ["so it is"] * 4)
     >>> pipeline.predict(lists)[0].best
     'so it is'
     """
@@ -109,7 +109,7 @@ class Pipeline(PipelineParameters):
         references differ in number, and ConfigError where they do not belong together, unless `trust_pairs`.
 
         >>> lists = [NBestList.from_texts(["so is it", "so it is"]) for _ in range(4)]
-        >>> Pipeline("rank", tuner="mert", metric="wer").fit(lists, ["so it is"] * 4).tuning_.result.score
+        >>> Pipeline("reciprocal-rank", tuner="mert", metric="wer").fit(lists, ["so it is"] * 4).tuning_.result.score
         0.0
         """
         with self._settings(progress):
@@ -132,7 +132,8 @@ class Pipeline(PipelineParameters):
         """The score of choices on held-out folds of the lists, beside those of the 1-best and of untuned weights.
 
         >>> lists = [NBestList.from_texts(["so is it", "so it is"]) for _ in range(4)]
-        >>> result = Pipeline("rank", tuner="mert", metric="wer").cross_validate(lists, ["so it is"] * 4, folds=2)
+        >>> pipeline = Pipeline("reciprocal-rank", tuner="mert", metric="wer")
+        >>> result = pipeline.cross_validate(lists, ["so it is"] * 4, folds=2)
         >>> {row["name"]: round(row["held_out"], 1) for row in result.table()}
         {'mert': 0.0, '1-best': 66.7, 'equal weights': 66.7}
         """
@@ -175,7 +176,8 @@ class Pipeline(PipelineParameters):
         with intervals and tests. Raises what `predict` raises, and FormatError as `fit` does.
 
         >>> lists = [NBestList.from_texts(["so is it", "so it is"]) for _ in range(4)]
-        >>> Pipeline("rank", tuner="mert", metric="wer").fit(lists, ["so it is"] * 4).score(lists, ["so it is yes"] * 4)
+        >>> pipeline = Pipeline("reciprocal-rank", tuner="mert", metric="wer").fit(lists, ["so it is"] * 4)
+        >>> pipeline.score(lists, ["so it is yes"] * 4)
         -25.0
         """
         lists = checked_lists(nbests)

@@ -74,8 +74,8 @@ def load_all(specs: object, kind: str | None = None, *, language: str = "", text
     object the name of its class. Raises ConfigError for two of the same label, TypeError for none at all, and what
     `load` raises.
 
-    >>> list(load_all(["length", {"use": "rank", "label": "place"}], "feature"))
-    ['length', 'place']
+    >>> list(load_all(["length", {"use": "unigram", "label": "words"}], "feature"))
+    ['length', 'words']
     """
     named = loading.labelled(specs, kind)
     return {label: load(spec, kind, language=language, text=text) for label, spec in named.items()}

@@ -22,7 +22,9 @@ import numpy as np
 
 from rerank_adapters.chain.loading import load
 from rerank_adapters.commands import options
+from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.config import plugin_table
 from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.guessing import AutoFormat
 from rerank_adapters.formats.outputs import OneBests
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
     from rerank_plugins.kit.nbest_lists import Posterior
 
-COLUMNS = ("segment", "choice", "rank", "utility", "samples")
 ROUNDING = 1e-9  # expected utilities that differ by no more of their size are equal
 
 
@@ -93,42 +94,30 @@ def mbr(
         if len(sources) != len(lists):
             raise ConfigError(f"found {len(sources)} sources, wanted those of {counted(len(lists), 'segment')}")
         lists = [replace(nbest, source=source) for nbest, source in zip(lists, sources, strict=True)]
-    of_lists = None if weights is None else _checked_weights(weights, lists)
-    return Rows(COLUMNS, choices(lists, metric, of_lists, pipeline_of(text)))
+    of_lists = [np.ones(len(nbest)) for nbest in lists] if weights is None else _checked_weights(weights, lists)
+    return Rows(Choice._fields, choices(zip(lists, of_lists, strict=True), metric, pipeline_of(text)))
 
 
-def choices(
-    lists: Iterable[NBestList], metric: Metric, weights: Iterable[FloatArray] | None, text: TextPipeline
-) -> Iterator[Choice]:
-    """The choice in each list, in order and in bounded memory; `weights` has those (n) of each list."""
-    given = iter(weights) if weights is not None else None
-    for nbest in lists:
-        own = np.ones(len(nbest)) if given is None else next(given)
+def choices(weighted: Iterable[tuple[NBestList, FloatArray]], metric: Metric, text: TextPipeline) -> Iterator[Choice]:
+    """The choice in each list, in order and in bounded memory; each has the weights (n) of its samples."""
+    for nbest, weights in weighted:
         if not len(nbest):
             yield Choice(nbest.segment_id, "", 0, float("nan"), 0)
             continue
-        expected = expected_utilities(text.apply(nbest.texts), metric.with_sources([nbest.source]), own)
-        best = best_of(expected)
+        expected = expected_utilities(text.apply(nbest.texts), metric.with_sources([nbest.source]), weights)
+        slack = ROUNDING * max(1.0, float(np.abs(expected).max()))
+        best = int(np.argmax(expected >= expected.max() - slack))  # the earliest of equals
         score = float(expected[best]) * (1.0 if metric.higher_is_better else -1.0)
         yield Choice(nbest.segment_id, nbest[best].text, best + 1, score, len(nbest))
 
 
 def expected_utilities(texts: Sequence[str], metric: Metric, weights: FloatArray) -> FloatArray:
     """(n) the expected utility of each sample, higher is better, by the weights (n). Equal texts are compared once."""
-    from rerank_plugins.kit.matrix_products import product  # loads numba
-
     distinct = {each: number for number, each in enumerate(dict.fromkeys(texts))}
     which = np.array([distinct[each] for each in texts], np.int64)
     mass = np.bincount(which, weights / weights.sum(), len(distinct)).astype(np.float64)
-    table = utilities(list(distinct), metric, np.arange(len(distinct)))
-    expected: FloatArray = product(table, mass[:, None])[which, 0]
-    return expected
-
-
-def best_of(expected: FloatArray) -> int:
-    """The position of the highest expected utility; of utilities that only rounding distinguishes, the earliest."""
-    slack = ROUNDING * max(1.0, float(np.abs(expected).max()))
-    return int(np.argmax(expected >= expected.max() - slack))
+    expected: FloatArray = utilities(list(distinct), metric, np.arange(len(distinct))) @ mass
+    return expected[which]
 
 
 def _lists(samples: Path | Iterable[NBestList | Sequence[str]]) -> list[NBestList]:
@@ -167,6 +156,8 @@ def _checked_weights(weights: Iterable[Sequence[float]], lists: Sequence[NBestLi
 
 @click.command("mbr")
 @click.argument("samples", nargs=-1, required=True, metavar="SAMPLES...")
+@click.option("-m", "--metric", "metrics", multiple=True, metavar="METRIC", shell_complete=plugin_names("metric"),
+              help=f"Take this metric as the utility: {options.PLUGIN_HELP}.", show_default="chrf")  # fmt: skip
 @click.option(
     "--posterior", type=click.Choice(["score", "spread", "rank", "uniform"]), default="uniform", show_default=True,
     help="Weigh the samples equally, as is right for samples of a model; or by posteriors of their totals (of totals "
@@ -183,17 +174,17 @@ def _checked_weights(weights: Iterable[Sequence[float]], lists: Sequence[NBestLi
     help="Also write the ranks and the expected utilities of the choices (.csv, or .tsv).",
 )  # fmt: skip
 @options.source_option
-@options.job_options("metrics", "config", "format_", metrics=("chrf",))
+@options.job_options("config", "format_", metrics=("chrf",))
 def command(
-    job: Job, samples: tuple[str, ...], posterior: Posterior, scale: float, output: Path, form: OutputForm | None,
-    details: Path | None, source: Path | None,
+    job: Job, samples: tuple[str, ...], metrics: tuple[str, ...], posterior: Posterior, scale: float, output: Path,
+    form: OutputForm | None, details: Path | None, source: Path | None,
 ) -> None:  # fmt: skip
     """Choose the sample of highest expected utility in each list.
 
-    SAMPLES are lists in any format: JSON lines, Moses and others. The utility is the metric of -m (default: chrf) with
-    the other samples as references (minimum Bayes risk). No references and no tuning set are needed. Several files of
-    the same segments are merged, so that the samples of several models vote together. The tuner `mbr` also tunes the
-    scale of posteriors.
+    SAMPLES are lists in any format: JSON lines, Moses and others. The utility is the metric of -m, with the other
+    samples as references (minimum Bayes risk). No references and no tuning set are needed. Several files of the same
+    segments are merged, so that the samples of several models vote together. The tuner `mbr` also tunes the scale of
+    posteriors.
 
     \b
     rerank lists mbr samples.jsonl -o test.mbr
@@ -201,14 +192,15 @@ def command(
         --posterior score --details utilities.tsv
     """  # noqa: D301
     summary_line = SummaryLine()
+    job = job.changed(metric=[plugin_table(metric) for metric in metrics] or None)
     if len(job.config.metric) != 1:
         raise ConfigError(f"found {len(job.config.metric)} metrics, wanted one utility (-m METRIC)")
     measure = job.measure(0)
     sources = Sources.read(source, "auto") if source else None
     lists = read_nbest([Path(path) for path in samples], job.format, sources)
-    weights = None if posterior == "uniform" else (posteriors(nbest, posterior, scale) for nbest in lists)
     with CountingBar("lists", len(lists)) as bar:
-        rows = Rows(COLUMNS, bar.over(choices(lists, measure.metric, weights, measure.text)))
+        weighted = ((nbest, posteriors(nbest, posterior, scale)) for nbest in bar.over(lists))
+        rows = Rows(Choice._fields, choices(weighted, measure.metric, measure.text))
     one_bests = OneBests.of(dict(zip(rows["segment"], rows["choice"], strict=True)), form)
     with open_atomic(output) as out:
         out.writelines(one_bests.lines())

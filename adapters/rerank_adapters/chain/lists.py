@@ -26,7 +26,7 @@ from rerank_adapters.runtime.progress import StatusLine
 from rerank_plugins import FeatureTable, NBestList
 
 RANK = "reciprocal-rank"
-OF_THE_ORDER = (RANK, "rank", "decoder-score")  # features that carry the decoder's order into the sum
+OF_THE_ORDER = (RANK, "decoder-score")  # features that carry the decoder's order into the sum
 NO_SCORES = f"the lists have no scores: the feature {RANK}, 1 / rank in the recogniser's order, is added"
 
 logger = logging.getLogger(__name__)

@@ -81,8 +81,8 @@ def load_all(specs: object, kind: str | None = None, *, language: str = "", text
 def labelled(specs: object, kind: str | None = None) -> dict[str, Any]:
     """One or many of what `load` takes, by label. Raises ConfigError for two of the same, TypeError for none at all.
 
-    >>> labelled(["length", {"use": "rank", "label": "place"}])
-    {'length': 'length', 'place': {'use': 'rank', 'label': 'place'}}
+    >>> labelled(["length", {"use": "unigram", "label": "words"}])
+    {'length': 'length', 'words': {'use': 'unigram', 'label': 'words'}}
     """
     if isinstance(specs, Mapping) and "use" not in specs:
         named = [(str(label), spec) for label, spec in specs.items()]

@@ -12,7 +12,7 @@ import numpy as np
 from rerank_adapters.chain.scoring import Totals, score_lines
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
-from rerank_adapters.runtime.progress import CountingBar
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.ngram.mixture import fit_weights, mixed
@@ -25,23 +25,28 @@ def name_models(job: Job, specs: Sequence[str | Path]) -> tuple[Job, dict[str, L
     """Give each model a name: a job whose config has a table for each of them, and the models by name.
 
     Models of files are called lm1, lm2, …; the others keep the names by which they were given. Raises ConfigError for
-    fewer than two models.
+    fewer than two models, for what is no model, and for a model of the config that is given twice.
     """
     tables: dict[str, dict[str, Any]] = {}
     names: list[str] = []
     files = 0
     for spec in specs:
         if spec in job.config.language_model:
+            if spec in names:
+                wanted = "wanted models that differ (-M LM, repeated)"
+                raise ConfigError(f"the language model {spec!r} is given twice, {wanted}")
             names.append(str(spec))
             continue
         table = job.models.table(spec)
         files += (is_file := Path(spec).is_file())
         names.append(_new_name(f"lm{files}" if is_file else table["use"], tables, job))
         tables[names[-1]] = table
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise ConfigError(f"found {len(set(names))} language models, wanted two or more to mix (-M LM, repeated)")
     job = job.changed(language_model={**job.config.language_model, **tables})
-    return job, {name: job.models.word_model(name) for name in names}
+    models = {name: job.models.word_model(name) for name in names}
+    if len(models) < 2:
+        found = counted(len(models), "language model")
+        raise ConfigError(f"found {found}, wanted two or more to mix (-M LM, repeated)")
+    return job, models
 
 
 def _new_name(name: str, tables: Iterable[str], job: Job) -> str:

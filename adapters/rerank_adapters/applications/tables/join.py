@@ -1,26 +1,31 @@
-"""`rerank table join` and `drop`: feature tables of the same lists in one, and a table without some of its features."""
+"""`rerank table join`: feature tables of the same lists in one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from rerank_adapters.applications.tables.show import label_of, load, with_columns
 from rerank_adapters.chain.extract import DESCRIPTIONS, recorded_columns
+from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_job, recorded_tables
 from rerank_adapters.commands.options import table_output
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
-from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.core.registry import Registry
 
-PREFIX = "."  # between a prefix and the name of a column
-ARRAYS = ("indptr", "indices", "data")  # of a sparse block
+
+def load(path: Path, registry: Registry, folder: Path) -> FeatureTable:
+    """The table at `path`, whose record names its files relative to `folder`. Raises FormatError, ConfigError."""
+    table = FeatureTable.load(path)
+    if RECORDED not in table.provenance:
+        return table
+    record = recorded_tables(recorded_job(table.provenance, path, registry), folder, *EXTRACTING)
+    return replace(table, provenance={**table.provenance, RECORDED: record})
 
 
 def prefixed(table: FeatureTable, prefix: str, first: FeatureTable) -> FeatureTable:
@@ -28,15 +33,19 @@ def prefixed(table: FeatureTable, prefix: str, first: FeatureTable) -> FeatureTa
 
     Labels of extracted features are changed in the same way, so that the columns can still be extracted anew.
     """
-    extracted = {name for names in recorded_columns(table).values() for name in names}
     known = dict(zip(first.names, first.values.T, strict=True))
-    shared = {
-        name
+    extracted = {name for names in recorded_columns(table).values() for name in names}
+    names = [
+        name if name not in extracted and name in known and np.array_equal(known[name], values) else f"{prefix}.{name}"
         for name, values in zip(table.names, table.values.T, strict=True)
-        if name not in extracted and name in known and np.array_equal(known[name], values)
-    }
-    names = {name: name if name in shared else f"{prefix}{PREFIX}{name}" for name in table.names}
-    return with_columns(table, names, {label: f"{prefix}{PREFIX}{label}" for label in recorded_columns(table)})
+    ]
+    provenance = dict(table.provenance)
+    if DESCRIPTIONS in provenance:
+        provenance[DESCRIPTIONS] = {f"{prefix}.{label}": how for label, how in provenance[DESCRIPTIONS].items()}
+    if "feature" in provenance.get(RECORDED, {}):
+        features = [{**entry, "label": f"{prefix}.{_label(entry)}"} for entry in provenance[RECORDED]["feature"]]
+        provenance[RECORDED] = {**provenance[RECORDED], "feature": features}
+    return replace(table, names=tuple(names), provenance=provenance)
 
 
 def join(tables: Mapping[str, FeatureTable]) -> FeatureTable:
@@ -48,23 +57,27 @@ def join(tables: Mapping[str, FeatureTable]) -> FeatureTable:
     values under one name, and ConfigError where they record different text pipelines, parsers or language models under
     one name.
     """
-    (first_name, first), *others = tables.items()
-    ordered = {name: _in_order(first_name, first, name, table) for name, table in others}
-    tables = {first_name: first, **ordered}
+    first_name, first = next(iter(tables.items()))
     origins: dict[str, str] = {}
     columns: dict[str, FloatArray] = {}
+    sparse, origin_of_sparse = first.sparse, first_name
+    provenance = dict(first.provenance)
     for name, table in tables.items():
+        if table is not first:
+            table = _in_order(first_name, first, name, table)
+            provenance = _joined_records(provenance, table.provenance)
         for column, values in zip(table.names, table.values.T, strict=True):
-            if column not in columns:
-                origins[column], columns[column] = name, values
-            elif not np.array_equal(columns[column], values):
+            if not np.array_equal(columns.setdefault(column, values), values):
                 clash = f"the feature {column!r} has other values than in {origins[column]}"
-                raise FormatError(f"{clash}: write PREFIX={name} for names of its own, or drop it", path=name)
-    sparse = _joined_sparse(tables)
+                raise FormatError(f"{clash}: write PREFIX={name} for names of its own", path=name)
+            origins.setdefault(column, name)
+        if not sparse.names:
+            sparse, origin_of_sparse = table.sparse, name
+        elif table.sparse.names and not _same_sparse(table, sparse):
+            raise FormatError(f"its sparse features differ from those of {origin_of_sparse}", path=name)
     if both := columns.keys() & set(sparse.names):
         raise FormatError(f"the feature {min(both)!r} is sparse in another table", path=origins[min(both)])
     values = np.column_stack(list(columns.values())) if columns else first.values
-    provenance = _joined_records([table.provenance for table in tables.values()])
     return replace(first, names=tuple(columns), values=values, sparse=sparse, provenance=provenance)
 
 
@@ -82,66 +95,56 @@ def _in_order(first_name: str, first: FeatureTable, name: str, table: FeatureTab
         sizes = f"{table.segments} segments and {len(table.values)} hypotheses"
         wanted = f"those of {first_name}, {first.segments} segments and {len(first.values)} hypotheses"
         raise FormatError(f"it is of other lists: found {sizes}, wanted {wanted}", path=name)
-    prints = {table.provenance.get("lists"), first.provenance.get("lists")} - {None}
-    if reorders and len(prints) > 1 and not set(first.names) & set(table.names):
-        unknown = "its segments are in another order, and no common feature shows that the hypotheses are the same"
-        wanted = f"extract it again from the lists of {first_name}"
-        raise FormatError(f"{unknown} as in {first_name}: {wanted}", path=name)
-    if len(prints) > 1 and not reorders:
-        raise FormatError(f"it is of other lists than {first_name}: texts, features or totals differ", path=name)
+    if len({table.provenance.get("lists"), first.provenance.get("lists")} - {None}) > 1:
+        if not reorders:
+            raise FormatError(f"it is of other lists than {first_name}: texts, features or totals differ", path=name)
+        if not set(first.names) & set(table.names):
+            unknown = "its segments are in another order, and no common feature shows that the hypotheses are the same"
+            wanted = f"extract it again from the lists of {first_name}"
+            raise FormatError(f"{unknown} as in {first_name}: {wanted}", path=name)
     kept = {key: value for key, value in table.provenance.items() if key != "lists" or not reorders}
     return replace(table, provenance=kept)
 
 
-def _joined_sparse(tables: Mapping[str, FeatureTable]) -> SparseBlock:
-    """The sparse features of the tables that have any, which must be the same."""
-    blocks = {name: table.sparse for name, table in tables.items() if table.sparse.names}
-    if not blocks:
-        return next(iter(tables.values())).sparse
-    (first_name, first), *others = blocks.items()
-    for name, block in others:
-        equal = all(np.array_equal(getattr(first, array), getattr(block, array)) for array in ARRAYS)
-        if first.names != block.names or not equal:
-            raise FormatError(f"its sparse features differ from those of {first_name}", path=name)
-    return first
+def _same_sparse(table: FeatureTable, sparse: SparseBlock) -> bool:
+    """Whether the sparse features of the table are these."""
+    own = table.sparse
+    arrays = ((own.indptr, sparse.indptr), (own.indices, sparse.indices), (own.data, sparse.data))
+    return own.names == sparse.names and all(np.array_equal(one, other) for one, other in arrays)
 
 
-def _joined_records(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The provenance of the joined table; of two values under one key, the first counts."""
-    from rerank_adapters.chain.provenance import RECORDED
-
-    joined: dict[str, Any] = {}
-    for record in records:
-        for key, value in record.items():
-            known = joined.get(key)
-            if key == DESCRIPTIONS:
-                joined[key] = {**value, **(known or {})}
-            elif key == RECORDED:
-                joined[key] = _joined_jobs(known or {}, value)
-            else:
-                joined.setdefault(key, value)
+def _joined_records(record: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """What both tables record of their extraction; of two values under one key, the first counts."""
+    joined = {**other, **record}
+    if DESCRIPTIONS in other:
+        joined[DESCRIPTIONS] = {**other[DESCRIPTIONS], **record.get(DESCRIPTIONS, {})}
+    if RECORDED in other:
+        joined[RECORDED] = _joined_jobs(record.get(RECORDED, {}), other[RECORDED])
     return joined
 
 
 def _joined_jobs(job: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    joined = dict(job)
-    for key, value in other.items():
-        known = joined.get(key)
+    """The tables of both jobs. Raises ConfigError where they have different settings under one name."""
+    joined = {**other, **job}
+    for key in job.keys() & other.keys():
+        mine, theirs = job[key], other[key]
         if key == "feature":
-            labels = {label_of(entry) for entry in known or ()}
-            joined[key] = [*(known or ()), *(entry for entry in value if label_of(entry) not in labels)]
-        elif isinstance(value, list):
-            joined[key] = list(dict.fromkeys([*(known or ()), *value]))
-        elif isinstance(value, Mapping) and key != "nbest":
-            for name, named in value.items():
-                if known and known.get(name, named) != named:
-                    raise ConfigError(
-                        f"two tables record different settings as [{key}] {name}: extract one of them anew"
-                    )
-            joined[key] = {**value, **(known or {})}
-        else:
-            joined.setdefault(key, value)
+            labels = {_label(entry) for entry in mine}
+            joined[key] = [*mine, *(entry for entry in theirs if _label(entry) not in labels)]
+        elif isinstance(theirs, list):
+            joined[key] = list(dict.fromkeys([*mine, *theirs]))
+        elif isinstance(theirs, Mapping) and key != "nbest":
+            if different := next((name for name in mine.keys() & theirs.keys() if mine[name] != theirs[name]), None):
+                raise ConfigError(
+                    f"two tables record different settings as [{key}] {different}: extract one of them anew"
+                )
+            joined[key] = {**theirs, **mine}
     return joined
+
+
+def _label(entry: Mapping[str, Any]) -> str:
+    """The label of a recorded `[[feature]]` table."""
+    return str(entry.get("label", entry.get("use", "")))
 
 
 @click.command("join")
@@ -175,57 +178,3 @@ def command(registry: Registry, tables: tuple[str, ...], output: Path) -> None:
     joined.save(output)
     size = lists_size(joined.segments, len(joined.values))
     summary_line.wrote(f"{counted(len(joined.all_names), 'feature')} of {size}", output)
-
-
-def drop(table: FeatureTable, features: Sequence[str], name: str) -> tuple[FeatureTable, list[str]]:
-    """The table without columns that `features` name, and the labels of which only some columns are left.
-
-    A feature is a label, the name of a column or a pattern of names, dense or sparse. The record of a label goes where
-    any of its columns goes: the columns that are left then count as made elsewhere. Raises ConfigError, with the `name`
-    of the table, for a feature that it does not have.
-    """
-    by_label = recorded_columns(table)
-    dropped: set[str] = set()
-    for feature in features:
-        columns = set(by_label.get(feature, ()))
-        columns |= {column for column in table.all_names if fnmatchcase(column, feature)}
-        if not columns:
-            known = [*by_label, *table.all_names]
-            raise ConfigError(f"{name}: there is no feature {feature!r}{suggestion(feature, known)}")
-        dropped |= columns
-    names = {column: column for column in table.names if column not in dropped}
-    labels = {label: label for label, columns in by_label.items() if not dropped.intersection(columns)}
-    halved = [label for label, columns in by_label.items() if label not in labels and names.keys() & set(columns)]
-    kept = with_columns(table, names, labels)
-    if dropped.intersection(table.sparse.names):
-        sparse = table.sparse.renamed([column for column in table.sparse.names if column not in dropped])
-        kept = replace(kept, sparse=sparse)
-    return kept, halved
-
-
-@click.command("drop")
-@click.argument("table", type=Path)
-@click.argument("features", nargs=-1, required=True, metavar="FEATURE...")
-@table_output
-@click.pass_obj
-def drop_features(registry: Registry, table: Path, features: tuple[str, ...], output: Path) -> None:
-    """Drop features from a TABLE.
-
-    The command reads a table of `rerank extract` and writes to -o the same table without the named columns. A FEATURE
-    is a label, which stands for all its columns, the name of a column, or a pattern of names in quotes. Sparse features
-    may be named too. `rerank table show` lists the columns of a table.
-
-    \b
-    rerank table drop all.npz consensus lm.oovs 'nmt.*' -o fewer.npz
-    """  # noqa: D301
-    summary_line = SummaryLine()
-    whole = load(table, registry, output.parent)
-    kept, halved = drop(whole, features, str(table))
-    for label in halved:
-        click.echo(
-            f"rerank: only some features of {label!r} are left: `apply` takes them from a table, and extracts none",
-            err=True,
-        )
-    kept.save(output)
-    dropped = len(whole.all_names) - len(kept.all_names)
-    summary_line.wrote(f"{counted(len(kept.all_names), 'feature')} ({dropped} dropped)", output)
