@@ -83,13 +83,10 @@ from rerank_plugins.substitutes.queues import FILE as queues_file
 from rerank_plugins.substitutes.queues import Queues
 from rerank_plugins.svs import concept_model as concept_file
 from rerank_plugins.svs import model as svs_file
-from rerank_plugins.translation import joint_model as joint_file
-from rerank_plugins.translation import joint_model_training as joint
 from rerank_plugins.translation import translation_memory as memory
 from rerank_plugins.translation import word_lexicon as lexicon
 from rerank_plugins.translation.alignment import model as alignment_file
 from rerank_plugins.translation.alignment import training as alignment
-from rerank_plugins.translation.alignment.links import read_gold
 from rerank_plugins.treelet import headlex
 from rerank_plugins.treelet import model as treelet_file
 from rerank_plugins.treelet import training as treelet
@@ -340,7 +337,6 @@ def texts() -> Iterable[Target]:
     yield text("groups", "0 anna\n1 bert\n", lambda path: read_groups(path, ["0", "1"]))
     yield text("segments", "utt-1 call 0.5 2.25\nutt-2 call 2.25 4\n", read_segments)
     yield text("symbols", "<eps> 0\na 1\nb 2\n", read_symbols)
-    yield text("gold links", "0-0 1-2 2?2\n\n0-0\n", lambda path: read_gold(str(path)))
     yield text("sentence pairs", "a b ||| c\nd ||| e f\n", lambda path: list(read_sentence_pairs([str(path)])))
     yield text("minimal pairs", head(EXAMPLE / "acceptability" / "pairs.tsv"), read_pairs)
     blimp = (
@@ -582,21 +578,14 @@ def models() -> Iterable[Target]:
     )
     yield model(
         "word alignment",
-        lambda path: alignment_file.write_model(alignment.train(PAIRS, alignment.Settings("hmm", 2)), path),
+        lambda path: alignment_file.write_model(alignment.train(PAIRS, alignment.Settings(2)), path),
         alignment_file.read_model,
     )
-    yield model("joint model", joint_model, joint_file.read_model)
     yield model("similarity", similarity_model, similarity.read_similarity)
     yield model("similarity with a forest", forest_model, similarity.read_similarity)
     yield Target("unigrams", "u.tsv.xz", write_unigrams, unigrams.read_embedded)
     for kind in ("regression_metric", "unified_metric"):
         yield Target(f"settings of COMET, {kind}", "hparams.yaml", partial(write_hparams, kind), read_settings)
-
-
-def joint_model(path: Path) -> None:
-    """A network of a few units."""
-    settings = joint.Settings(embedding=2, hidden=2, epochs=1, draws=2)
-    joint_file.write_model(joint.train(PAIRS, alignment.train(PAIRS, alignment.Settings("hmm", 1)), settings), path)
 
 
 def write_unigrams(path: Path) -> None:

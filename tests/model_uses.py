@@ -20,9 +20,7 @@ from rerank_plugins.substitutes.fastsubs import FastSubs
 from rerank_plugins.substitutes.queues import FILE as QUEUES
 from rerank_plugins.svs.given_trees import ConceptsOnTrees
 from rerank_plugins.svs.model import read_model as read_svs
-from rerank_plugins.translation.alignment import training as alignment_training
 from rerank_plugins.translation.alignment.model import read_model as read_alignment
-from rerank_plugins.translation.alignment.model import write_model as write_alignment
 from rerank_plugins.translation.translation_memory import read_model as read_memory
 from rerank_plugins.treelet.headlex import read_model as read_headlex
 from rerank_plugins.treelet.model import read_model as read_treelets
@@ -178,22 +176,13 @@ def of_memory(path: Path) -> Iterator[Value]:
 
 
 def of_alignment(path: Path) -> Iterator[Value]:
-    """Values of lists, ln p of pairs, and links."""
+    """Values of lists, and ln p and links of pairs."""
     yield from feature("word-translation", [nbest(TARGETS, source) for source in SOURCES])(path)
     model = read_alignment(path)
     for source, target in PAIRS[:3]:
-        yield model.align(source.split(), [target.split()]).ln_p, True
-        assert all(word < len(source.split()) for word, _ in model.links(source.split(), target.split()))
-
-
-def of_joint_model(path: Path) -> Iterator[Value]:
-    """Ln p of words."""
-    aligner = path.with_name("alignment")
-    if not aligner.exists():
-        write_alignment(alignment_training.train(PAIRS, alignment_training.Settings("hmm", 1)), aligner)
-    extractor = plugin("feature", "joint-lm", model=path, alignment=aligner)
-    for source in SOURCES:
-        yield from ((values, True) for values in extractor.word_scores(nbest(TARGETS, source)))
+        aligned = model.align(source.split(), [target.split()])
+        yield aligned.ln_p, True
+        assert all(word < len(source.split()) for word in aligned.links.tolist())
 
 
 def of_similarity(path: Path) -> Iterator[Value]:
@@ -238,7 +227,6 @@ USES: dict[str, Use] = {
     "translation memory": of_memory,
     "word lexicon": feature("word-lexicon", [nbest(TARGETS, source) for source in SOURCES]),
     "word alignment": of_alignment,
-    "joint model": of_joint_model,
     "similarity": of_similarity,
     "similarity with a forest": of_similarity,
 }

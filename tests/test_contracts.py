@@ -30,9 +30,6 @@ from rerank_plugins.testing import (
 from rerank_plugins.translation.alignment.model import write_model as write_alignment
 from rerank_plugins.translation.alignment.training import Settings as AlignmentSettings
 from rerank_plugins.translation.alignment.training import train as train_alignment
-from rerank_plugins.translation.joint_model import write_model as write_joint
-from rerank_plugins.translation.joint_model_training import Settings as JointSettings
-from rerank_plugins.translation.joint_model_training import train as train_joint
 from rerank_plugins.translation.translation_memory import Settings as MemorySettings
 from rerank_plugins.translation.translation_memory import train as train_memory
 from rerank_plugins.translation.translation_memory import write_model as write_memory
@@ -71,9 +68,7 @@ CASES = {
         "comet": [{"model": "qe"}, {"model": "kiwi", "dtype": "float64"}],
         "column": [{"file": "scores.txt"}, {"file": "two.txt", "names": ["a", "b"]}],
         "expected-utility": [{"samples": "samples.nbest"}, {"samples": "samples.nbest", "metric": "bleu"}],
-        "decoder-alignment": [{}],
         "word-lexicon": [{"model": "micro.lexicon"}],
-        "joint-lm": [{"model": "micro.joint", "alignment": "micro.align"}],
         "word-translation": [
             {"model": "micro.align"},
             {"model": "micro.align", "bound": 0.5},
@@ -180,7 +175,6 @@ CASES = {
         "word-alignment": [{}],
         "missing-words": [{}],
         "word-lexicon": [{}],
-        "joint-lm": [{"alignment": "de-en.align"}],
         "translation-memory": [{}],
         "random-indexing": [{}],
         "esa": [{}],
@@ -303,13 +297,9 @@ def test_features(name, options, tmp_path):
         write_lexicon(train_lexicon(pairs, LexiconSettings(source_count=1, target_count=1)), tmp_path / "micro.lexicon")
         check_feature_extractor(built("feature", name, options, tmp_path))
         return
-    if name in ("word-translation", "joint-lm"):
+    if name == "word-translation":
         pairs = [("der Hund lief", "the dog ran"), ("eine Katze", "a cat"), ("der Satz", "the sentence")]
-        alignment = train_alignment(pairs, AlignmentSettings("hmm", 2))
-        write_alignment(alignment, tmp_path / "micro.align")
-        if name == "joint-lm":
-            joint = train_joint(pairs, alignment, JointSettings(embedding=4, hidden=4, epochs=1))
-            write_joint(joint, tmp_path / "micro.joint")
+        write_alignment(train_alignment(pairs, AlignmentSettings(iterations=2)), tmp_path / "micro.align")
         check_feature_extractor(built("feature", name, options, tmp_path))
         return
     if name == "translation-memory":

@@ -67,7 +67,6 @@ RUNS = {
     "train dependency-parser": "train dependency-parser trees.conllu --language en --epochs 1 -o OUT",
     "train word-alignment": "train word-alignment pairs --iterations 1 -o OUT",
     "train translation-memory": "train translation-memory pairs -o OUT",
-    "train joint-lm": "train joint-lm pairs --alignment pairs.align --epochs 1 --embedding 4 --hidden 4 -o OUT",
     "train word-lexicon": "train word-lexicon pairs --epochs 1 -o OUT",
 }
 
@@ -81,8 +80,6 @@ def place(request, tmp_path, monkeypatch, treebank_path):
     files = {"lists": LISTS, "refs": "the dog saw it\n" * 6, "text": TEXT, "pairs": PAIRS, "bank": BRACKETS * 4}
     for name, content in {**files, "trees.conllu": trees, "job.toml": CONFIG}.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
-    if "joint" in request.node.name:
-        done("train", "word-alignment", "pairs", "--iterations", 1, "-o", "pairs.align")
     return tmp_path
 
 

@@ -85,7 +85,7 @@ TREES = Task(
     },
 )
 WORDS = Task(
-    """Align, substitute, complete and restore words.
+    """Substitute, complete and restore words.
 
     `remove`, `locate`, `fill` and `restore` treat sentences that lack a word; `complete` answers questions of a blank
     and its choices.
@@ -95,7 +95,6 @@ WORDS = Task(
     rerank words restore incomplete.txt -M news.missing > restored.txt
     """,
     {
-        "align": ("applications.alignment", "Align the words of sentence pairs."),
         "substitutes": ("applications.substitutes", "Find the most probable substitutes of words."),
         "complete": ("applications.completion", "Answer QUESTIONS: choose the word for the blank."),
         "remove": ("applications.missing_words.incomplete", "Remove an inner word from each sentence of a TEXT."),

@@ -1,5 +1,4 @@
-"""Source and hypothesis: alignment models, a word lexicon, a joint model, a translation memory.
+"""Source and hypothesis: a word alignment model, a word lexicon, a translation memory.
 
-Word alignment is Brown et al. (1993) and Vogel, Ney and Tillmann (1996), the lexicon Mauser, Hasan and Ney (2009), and
-the joint model Devlin et al. (2014).
+Word alignment is that of Dyer, Chahuneau and Smith (2013), and the lexicon that of Mauser, Hasan and Ney (2009).
 """

@@ -1,4 +1,4 @@
-"""Features by models of sentence pairs: a translation memory, a word lexicon, a joint model.
+"""Features by models of sentence pairs: a translation memory and a word lexicon.
 
 `translation-memory`: the target sides T_j of the training pairs whose source is nearest, with fuzzy-match scores s_j,
 are compared with hypothesis e. An event is the k-th occurrence of an n-gram in a sentence; its value is the sum of s_j
@@ -13,9 +13,6 @@ are compared with hypothesis e. An event is the k-th occurrence of an n-gram in 
 
     log_odds = sum z_e        unlikely = sum min(z_e, 0)        gain = sum ln p(e) - ln p(e without source)
     ln_p     = sum ln p(e),   p = 1 / (1 + exp(-z))             per_word = ln_p / number of these words
-
-`joint-lm`, with p the probabilities of the m words of a hypothesis and of its `</s>`, each affiliated with a source
-word by a word alignment model: total = sum ln p; per_word = total / (m + 1); improbable = -#{words with p < 0.01}.
 """
 
 from __future__ import annotations
@@ -30,63 +27,10 @@ import numpy as np
 
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, PickledFields, option
 from rerank_plugins.kit.nbest_lists import source_of
-from rerank_plugins.kit.vocabulary.unknown_types import check_unknown_types, unknown_types_option
 
 if TYPE_CHECKING:
-    from rerank_plugins.translation.alignment.model import WordAlignmentModel
-    from rerank_plugins.translation.joint_model import JointModel
     from rerank_plugins.translation.translation_memory import Matches, TranslationMemory
     from rerank_plugins.translation.word_lexicon import WordLexicon
-
-IMPROBABLE = np.log(0.01)
-
-
-@dataclass(frozen=True)
-class JointLMFeature(FeatureExtractor, PickledFields):
-    """Neural network joint model (Devlin et al. 2014): ln p of words, given the source and the words before.
-
-    Raises ModelError for a file that is missing, damaged, or of another kind.
-    """
-
-    file_kind: ClassVar[str] = "joint-lm"
-    model: Path = option(doc="model from `rerank train joint-lm`")
-    alignment: Path = option(doc="model from `rerank train word-alignment`, best the one that `model` was trained with")
-    unknown_types: int | None = unknown_types_option("as the model file says")
-
-    components = ("total", "per_word", "improbable")
-
-    def __post_init__(self) -> None:
-        check_unknown_types(self.unknown_types)
-
-    @cached_property
-    def _model(self) -> JointModel:
-        from rerank_plugins.translation.joint_model import read_model
-
-        return read_model(self.model)
-
-    @cached_property
-    def _alignment(self) -> WordAlignmentModel:
-        from rerank_plugins.translation.alignment.model import read_model  # loads numba, at the first use
-
-        return read_model(self.alignment)
-
-    def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 3) values, natural logs. Raises ConfigError for a list without a source, ModelError as above."""
-        scores = self.word_scores(nbest)
-        values = [(ln_p.sum(), ln_p.mean(), -float((ln_p < IMPROBABLE).sum())) for ln_p in scores]
-        return np.array(values, np.float64).reshape(-1, len(self.components)) + 0.0  # no -0
-
-    def word_scores(self, nbest: NBestList) -> list[FloatArray]:
-        """Ln p of each word and of `</s>`. Raises ConfigError for a list without a source, ModelError as above."""
-        from rerank_plugins.translation.joint_model import affiliations
-
-        if not len(nbest):
-            return []
-        source = source_of(nbest, "joint-lm")
-        places = affiliations(self._alignment, source, nbest.texts)
-        contexts = self._model.numbering.contexts([(source, nbest.texts, places)])
-        ln_p = self._model.word_ln_p(contexts, self.unknown_types)
-        return np.split(ln_p, np.cumsum([len(of_words) + 1 for of_words in places])[:-1])
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,7 @@ def register_feature_extractors(register: Register) -> None:
     register("untranslated", "rerank_plugins.translation.copied_words:UntranslatedFeature")
     register("word-translation", "rerank_plugins.translation.alignment.feature:WordTranslationFeature")
     register("translation-memory", "rerank_plugins.translation.model_features:TranslationMemoryFeature")
-    register("decoder-alignment", "rerank_plugins.translation.alignment.feature:DecoderAlignmentFeature")
     register("word-lexicon", "rerank_plugins.translation.model_features:WordLexiconFeature")
-    register("joint-lm", "rerank_plugins.translation.model_features:JointLMFeature")
 
 
 @hookimpl
@@ -20,5 +18,4 @@ def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
     register("word-alignment", "rerank_plugins.translation.trainers:WordAlignmentTrainer")
     register("word-lexicon", "rerank_plugins.translation.trainers:WordLexiconTrainer")
-    register("joint-lm", "rerank_plugins.translation.trainers:JointLMTrainer")
     register("translation-memory", "rerank_plugins.translation.trainers:TranslationMemoryTrainer")

@@ -1,20 +1,16 @@
-"""The trainers of this family: word alignment models, joint models, word lexicons and translation memories."""
+"""The trainers of this family: word alignment models, word lexicons and translation memories."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from rerank_plugins import FormatError, Trained, Trainer, TrainingData, counted, option
+from rerank_plugins import Trained, Trainer, TrainingData, counted, option
 
 if TYPE_CHECKING:
-    from rerank_plugins.translation.alignment.links import GoldLinks
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
     from rerank_plugins.translation.alignment.training import Iteration
-    from rerank_plugins.translation.joint_model_training import Epoch
 
 Pairs = Iterable[tuple[str, str]]
 
@@ -95,87 +91,29 @@ class WordLexiconTrainer(Trainer):
 
 
 @dataclass
-class JointLMTrainer(Trainer):
-    """Train a neural network joint model (Devlin et al. 2014) on tokenised sentence pairs.
-
-    SOURCE and TARGET have a sentence on each line, and the same number of lines; or SOURCE alone has lines `source |||
-    target`. A network with one hidden layer predicts each target word from the target words before it and from the
-    source words about the one that the word alignment model links it to. The feature `joint-lm` reads the model. After
-    each pass the perplexity of held-out pairs is printed.
-
-    \b
-    rerank train word-alignment train.de-en.xz -o de-en.align
-    rerank train joint-lm train.de-en.xz --alignment de-en.align -o de-en.joint
-    """  # noqa: D301
-
-    reads = "pairs"
-    uses = ("seed",)
-
-    alignment: Path = option(metavar="MODEL", doc="Model from `rerank train word-alignment`, best of the same pairs.")
-    window: int = option(5, within="[0, ]", doc="Number of source words seen on either side of the affiliated one.")
-    history: int = option(4, within="[0, ]", doc="Number of target words seen before the predicted one.")
-    embedding: int = option(96, within="[1, ]", doc="Size of the vector of a word.")
-    hidden: int = option(256, within="[1, ]", doc="Size of the hidden layer.")
-    epochs: int = option(6, within="[1, ]", doc="Passes over the words.")
-    min_source_count: int = option(2, within="[1, ]", doc="Leave out source words that occur less often than this.")
-    min_target_count: int = option(2, within="[1, ]", doc="Leave out target words that occur less often than this.")
-    keep_case: bool = option(False, doc="Do not convert the source to lower case.")
-
-    def train(self, data: TrainingData) -> Trained:
-        """A `JointModel`. Raises ModelError for an unusable alignment model and where too few pairs are left."""
-        from rerank_plugins.translation.alignment.model import read_model
-        from rerank_plugins.translation.joint_model import write_model
-        from rerank_plugins.translation.joint_model_training import Settings, train
-
-        def report(epoch: Epoch) -> None:
-            perplexities = f"perplexity {epoch.training:.3f} in training, {epoch.held_out:.3f} held out"
-            data.report(f"epoch {epoch.number}: {perplexities}")
-
-        settings = Settings(
-            window=self.window, history=self.history,
-            source_count=self.min_source_count, target_count=self.min_target_count,
-            embedding=self.embedding, hidden=self.hidden, epochs=self.epochs,
-            lowercase=not self.keep_case, seed=data.seed,
-        )  # fmt: skip
-        aligner = read_model(self.alignment)
-        model = train(data.examples(), aligner, settings, report=report, progress=data.progress)
-        model = replace(model, settings={**model.settings, "texts": data.names})
-        sizes = (
-            f"{counted(model.settings['pairs'], 'sentence pair')}, {len(model.numbering.source_words):,} source and "
-            f"{len(model.numbering.target_words):,} target words"
-        )
-        return Trained(lambda path: write_model(model, path), [sizes])
-
-
-@dataclass
 class WordAlignmentTrainer(Trainer):
-    """Train a word alignment model on tokenised sentence pairs.
+    """Train a word alignment model (fast_align's; Dyer, Chahuneau and Smith 2013) on tokenised sentence pairs.
 
     SOURCE and TARGET have a sentence on each line, and the same number of lines; or SOURCE alone has lines `source |||
-    target`. Both directions are trained by EM, and one file holds both. The feature `word-translation` and `rerank
-    words align` read it. The log-likelihood (with variational Bayes, its lower bound) is printed after each iteration;
-    it never falls, except from one model to the next. Held-out sentence pairs are one file, or the option twice.
+    target`. Both directions are trained by EM, and one file holds both. The feature `word-translation` reads it. The
+    log-likelihood (with variational Bayes, its lower bound) is printed after each iteration; it never falls. Held-out
+    sentence pairs are one file, or the option twice.
 
     \b
     rerank train word-alignment train.de train.en -o de-en.align
-    rerank train word-alignment train.de-en.xz --model diagonal -o de-en.align
+    rerank train word-alignment train.de-en.xz --iterations 8 -o de-en.align
     """  # noqa: D301
 
     reads = "pairs"
     uses = ("held-out", "jobs")
 
-    model: Literal["ibm1", "diagonal", "hmm"] = option(
-        "hmm", doc="IBM model 1, model 2 with fast_align's diagonal prior, or the HMM."
-    )
-    iterations: int = option(5, within="[1, ]", doc="Iterations of EM; for the HMM, as many of model 1 precede them.")
+    iterations: int = option(5, within="[1, ]", doc="Iterations of EM.")
     alpha: float = option(
         0.01,
         within="[0, ]",
         doc="Dirichlet prior of translation probabilities (variational Bayes); 0 for maximum likelihood.",
     )
-    null: float = option(
-        0.08, within="(0, 1)", doc="Probability that a word is aligned to no word. Model 1 has 1 / (words + 1)."
-    )
+    null: float = option(0.08, within="(0, 1)", doc="Probability that a word is aligned to no word.")
     keep_case: bool = option(False, doc="Do not convert the text to lower case.")
     max_length: int = option(100, within="[1, ]", metavar="N", doc="Leave out pairs with more than N words on a side.")
     min_probability: float = option(
@@ -184,42 +122,29 @@ class WordAlignmentTrainer(Trainer):
         metavar="P",
         doc="Leave pairs of words out of the file whose probability is below P both ways.",
     )
-    gold: str | None = option(
-        None,
-        metavar="FILE",
-        doc="Report the error rate of the links of the first pairs against these: 0-0 (sure), 1?2 (possible).",
-    )
 
     def train(self, data: TrainingData) -> Trained:
-        """A `WordAlignmentModel`. Raises ModelError if no pair is left, FormatError."""
+        """A `WordAlignmentModel`. Raises ModelError if no pair is left."""
         from rerank_plugins import __version__
-        from rerank_plugins.translation.alignment.links import read_gold
         from rerank_plugins.translation.alignment.model import write_model
         from rerank_plugins.translation.alignment.training import Settings, train
 
         def report(step: Iteration) -> None:
             likelihood = f"ln p {step.bound:,.1f}, {step.bound / step.words:.4f} per word"
-            data.report(f"{step.direction}, {step.model}, iteration {step.number}: {likelihood}")
+            data.report(f"{step.direction}, iteration {step.number}: {likelihood}")
 
-        gold = [] if self.gold is None else read_gold(self.gold)
         settings = Settings(
-            self.model,
-            self.iterations,
-            self.alpha,
-            self.null,
-            not self.keep_case,
-            self.max_length,
-            self.min_probability,
+            self.iterations, self.alpha, self.null, not self.keep_case, self.max_length, self.min_probability
         )
         model = train(data.examples(), settings, jobs=data.jobs, report=report, progress=data.progress)
         model = replace(model, settings={**model.settings, "texts": data.names, "version": __version__})
         return Trained(
             lambda path: write_model(model, path),
-            self._lines(model, data, gold),
+            self._lines(model),
             evaluate=lambda pairs: likelihood(model, pairs),
         )
 
-    def _lines(self, model: WordAlignmentModel, data: TrainingData, gold: list[GoldLinks]) -> Iterator[str]:
+    def _lines(self, model: WordAlignmentModel) -> Iterator[str]:
         numbers = model.settings
         left_out = (
             f"{numbers['empty']:,} with an empty side, {numbers['too_long']:,} with more than {self.max_length} words"
@@ -229,8 +154,6 @@ class WordAlignmentTrainer(Trainer):
             f"{numbers['target_words']:,} target words (left out: {left_out})"
         )
         yield f"{len(model.lexicon.targets):,} pairs of words"
-        if gold:
-            yield from error_lines(model, data.examples(), gold)
 
 
 def likelihood(model: WordAlignmentModel, held_out: Pairs) -> str:
@@ -239,20 +162,9 @@ def likelihood(model: WordAlignmentModel, held_out: Pairs) -> str:
     for source, target in held_out:
         sentences = model.words_of(source), model.words_of(target)
         if all(sentences):
-            ln_p = model.align(sentences[0], [sentences[1]], forward=False, backward=False).ln_p[0]
+            ln_p = model.align(sentences[0], [sentences[1]]).ln_p[0]
             sums = [total + value for total, value in zip(sums, ln_p.tolist(), strict=True)]
             words = [words[0] + len(sentences[1]), words[1] + len(sentences[0])]
             pairs += 1
     forward, backward = (total / max(number, 1) for total, number in zip(sums, words, strict=True))
     return f"{counted(pairs, 'pair')}, ln p {forward:.4f} per target word, {backward:.4f} per source word"
-
-
-def error_lines(model: WordAlignmentModel, examples: Pairs, gold: list[GoldLinks]) -> Iterator[str]:
-    """Yield a line for each kind of links of the first pairs, as many as `gold` has. Raises FormatError for fewer."""
-    from rerank_plugins.translation.alignment.links import alignment_errors
-
-    pairs = [(model.words_of(source), model.words_of(target)) for source, target in islice(examples, len(gold))]
-    if len(pairs) < len(gold):
-        raise FormatError(f"--gold has links of {len(gold):,} sentence pairs, expected at most {len(pairs):,}")
-    for method, errors in alignment_errors(model, pairs, gold).items():
-        yield f"{method}: {errors}"

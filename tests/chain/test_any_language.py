@@ -21,7 +21,6 @@ SMALL = {  # options of trainers that make the test fast
     "hhmm": {},
     "svs": {"headwords": 8, "iterations": 2},
     "word-lexicon": {"epochs": 1},
-    "joint-lm": {"epochs": 1},
     "ngram": {"order": 2},
     "word-alignment": {},
 }

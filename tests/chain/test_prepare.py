@@ -102,7 +102,7 @@ def test_a_run_says_how_a_missing_model_is_trained(place):
 
 
 @pytest.mark.parametrize("relative", [False, True])
-def test_an_option_may_name_a_model_that_is_trained_before(place, relative, monkeypatch):
+def test_an_option_may_name_a_file_that_is_made_before(place, relative, monkeypatch):
     """Its path begins at the config, by whatever path the config is named."""
     monkeypatch.chdir(place.parent)
     config = Path(place.name if relative else place, "job.toml")
@@ -110,16 +110,17 @@ def test_an_option_may_name_a_model_that_is_trained_before(place, relative, monk
         """
         nbest = { use = "moses" }
         [[model]]
-        train = "word-alignment"
-        inputs = ["pairs.de-en"]
-        output = "models/words.align"
+        train = "treebank"
+        inputs = ["bank.conllu"]
+        output = "models/bank.conllu"
         [[model]]
-        train = "joint-lm"
-        inputs = ["pairs.de-en"]
-        output = "models/pairs.joint"
-        options = { alignment = "models/words.align", epochs = 1, embedding = 2, hidden = 2 }
+        train = "grammar"
+        inputs = ["gold.ptb"]
+        output = "models/own.pcfg"
+        options = { language = "en", splits = 0, tagged = ["models/bank.conllu"] }
         """
     )
+    (place / "gold.ptb").write_text("(S (NP (N dogs)) (VP (V bark)))\n")
     assert "trained 2 models of 2" in done("prepare", config).err
     assert "trained 0 models of 2" in done("prepare", config).err
 

@@ -47,7 +47,6 @@ OF_THE_TEXT_ITSELF = {
         "mixture",
         "word-translation",
         "word-lexicon",
-        "joint-lm",
         "translation-memory",
         "expected-utility",
         "comet",

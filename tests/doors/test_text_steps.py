@@ -139,6 +139,19 @@ def test_files_of_steps_are_recorded_relative_to_the_table(tmp_path):
     assert tables["feature"][0]["text"] == ["classes:../c.tsv", "lowercase"]
 
 
+def test_variables_in_files_of_steps_are_expanded(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLASSES", "of-words")
+    (tmp_path / "of-words").mkdir()
+    (tmp_path / "of-words/c.tsv").write_text("word\tclass\na\tX\n")
+    (tmp_path / "text").write_text("a a b\n" * 4)
+    (tmp_path / "c.toml").write_text(
+        '[[model]]\ntrain = "ngram"\ninputs = ["text"]\noutput = "m.ngram"\n'
+        'options = { order = 2, text = "classes:$CLASSES/c.tsv", arpa = "m.arpa" }\n'
+    )
+    done("prepare", tmp_path / "c.toml")
+    assert "\tX X\n" in (tmp_path / "m.arpa").read_text()
+
+
 def test_one_value_in_the_place_of_a_list(tmp_path):
     (tmp_path / "utt.nbest").write_text("-10 -2 2 <s> -pau- a\n-11 -2 2 -pau- b\n")
     ran = done("lists", "merge", tmp_path / "utt.nbest", "--format", "srilm,drop=-pau-", "--as", "hyporadise")

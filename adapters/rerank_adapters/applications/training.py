@@ -200,8 +200,7 @@ def command() -> None:
     Treebanks:                    word-classes, grammar, hhmm, svs
     Treebanks and text:           dependency-parser, svs-concepts
     Treebanks, or text to parse:  dependency-lm, treelet-lm, treebank
-    Sentence pairs:               word-alignment, word-lexicon, joint-lm,
-                                  translation-memory
+    Sentence pairs:               word-alignment, word-lexicon, translation-memory
 
     \b
     rerank train ngram news.en.gz novels.en -o lm.ngram --held-out dev.en

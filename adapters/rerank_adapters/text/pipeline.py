@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rerank_adapters.text.steps import Step, StepKind, find_step
 from rerank_plugins import ConfigError
+from rerank_plugins.core.paths import resolve
 
 STEP = re.compile(r"[a-z][a-z-]*(?::.*)?")  # what follows a `+` and has another form belongs to an argument
 NONE = "none"  # no steps
@@ -44,8 +45,9 @@ def split_steps(value: object, where: str = "text") -> tuple[str, ...]:
 class TextPipeline:
     """Text steps in order, as `split_steps` reads them: `("undo-bpe", "detokenize:en")` or `"undo-bpe+detokenize:en"`.
 
-    Without steps text is unchanged. File arguments are relative to the folder `base`; the files are read on first use.
-    Raises ConfigError for an unknown step and for a missing or superfluous argument.
+    Without steps text is unchanged. File arguments are relative to the folder `base`, with `~` and `$VARIABLE`
+    expanded; the files are read on first use. Raises ConfigError for an unknown step and for a missing or superfluous
+    argument.
     """
 
     steps: Sequence[str] = ()
@@ -68,7 +70,7 @@ class TextPipeline:
         return [kind.make(self._argument(kind, argument)) for kind, argument in self._parsed]
 
     def _argument(self, kind: StepKind, argument: str) -> str:
-        return str(self.base / argument) if kind.takes_file else argument
+        return str(resolve(argument, self.base)) if kind.takes_file else argument
 
     def apply(self, texts: Sequence[str]) -> list[str]:
         """The texts after all steps; each distinct text is processed once. Raises ConfigError for a bad model file."""
@@ -90,6 +92,6 @@ class TextPipeline:
     def rebased(self, folder: Path) -> list[str]:
         """The steps, with the paths of their files relative to another folder."""
         return [
-            f"{kind.name}:{os.path.relpath(self.base / argument, folder)}" if kind.takes_file else step
+            f"{kind.name}:{os.path.relpath(resolve(argument, self.base), folder)}" if kind.takes_file else step
             for step, (kind, argument) in zip(self.steps, self._parsed, strict=True)
         ]

@@ -3,8 +3,9 @@
 CONFIG describes the lists, the features, the metrics and the tuner, as for `rerank run`. Features are put into families
 by what they use, and each row of the table is a system that is tuned on its own features: first the decoder's, then
 these and more. `over` names the system that a row is compared with besides the 1-best. `everything` has all features of
-the config; in `everything, MBR` its choices are MBR decisions by the weights of `everything`. `held out` is the score
-of 5-fold cross-validation on the tuning set, with mean and standard deviation over the seeds; settings are chosen by it.
+the config, and is compared with two systems: without the syntactic families, and without the source side. In
+`everything, MBR` its choices are MBR decisions by the weights of `everything`. `held out` is the score of 5-fold
+cross-validation on the tuning set, with mean and standard deviation over the seeds; settings are chosen by it.
 
 There is a table for each metric, with 95 % intervals and the p-values of approximate randomisation. The p-values of a
 column of a table are corrected by Holm's method for their number.
@@ -14,7 +15,7 @@ to some of these systems, each alone and all together. With `--halves` the weigh
 set is reranked by the weights of the other, and the scores are those of both sets together.
 
 \b
-    DATA=… python -m docs.results.scripts.tatoeba_table configs/tatoeba-de-en.toml
+    DATA=… LISTS=tatoeba python -m docs.results.scripts.tatoeba_table configs/tatoeba-de-en.toml
     DATA=… python -m docs.results.scripts.tatoeba_table configs/neural.toml --halves \
         --add "column,label=reverse,file=../work/neural/{set}.reverse.gz"
 """
@@ -60,19 +61,20 @@ FAMILIES = {  # family -> what its features use; features of other kinds belong 
     TREELETS: ("treelet-lm", "slr"),
     HHMM: ("hhmm-lm",),
     SVS: ("svs-similarity",),
-    SOURCE: ("word-translation", "word-lexicon", "joint-lm", "translation-memory", "language-model-ratio"),
+    SOURCE: ("word-translation", "word-lexicon", "translation-memory", "language-model-ratio"),
 }
-FIRST, DECODER, EVERYTHING, WITHOUT_SYNTAX = "1-best", "decoder's features", "everything", "everything without syntax"
+FIRST, DECODER, EVERYTHING = "1-best", "decoder's features", "everything"
+WITHOUT_SYNTAX, WITHOUT_SOURCE = "everything without syntax", "everything without the source side"
 ALL_SYNTAX, MBR = "+ all syntactic families", "everything, MBR"
 
 
 @dataclass(frozen=True)
 class System:
-    """A row: its name, the labels of its features beside the decoder's, and the row that it is compared with."""
+    """A row: its name, the labels of its features beside the decoder's, and the rows that it is compared with."""
 
     name: str
     labels: frozenset[str]
-    over: str
+    over: tuple[str, ...]
 
 
 def systems_of(job: Job) -> Iterator[System]:
@@ -85,21 +87,23 @@ def systems_of(job: Job) -> Iterator[System]:
     def of(*names: str) -> frozenset[str]:
         return frozenset(label for label in uses if family[label] in names)
 
-    base = System(DECODER, frozenset(), FIRST)
+    base = System(DECODER, frozenset(), (FIRST,))
     yield base
     for name in (LISTS, NGRAMS):
         if labels := of(name):
-            base = System(f"+ {name}", base.labels | labels, base.name)
+            base = System(f"+ {name}", base.labels | labels, (base.name,))
             yield base
-    everything, syntax = frozenset(uses), of(*SYNTAX)
+    everything, syntax, source = frozenset(uses), of(*SYNTAX), of(SOURCE)
     for name in (*SYNTAX, SOURCE):
         if name == SOURCE and any(of(one) not in (frozenset(), syntax) for one in SYNTAX):
-            yield System(ALL_SYNTAX, base.labels | syntax, base.name)
+            yield System(ALL_SYNTAX, base.labels | syntax, (base.name,))
         if labels := of(name):
-            yield System(f"+ {name}", base.labels | labels, base.name)
-    if syntax:
-        yield System(WITHOUT_SYNTAX, everything - syntax, base.name)
-    yield System(EVERYTHING, everything, WITHOUT_SYNTAX if syntax else base.name)
+            yield System(f"+ {name}", base.labels | labels, (base.name,))
+    without = {WITHOUT_SYNTAX: syntax, WITHOUT_SOURCE: source}
+    parts = {name: everything - labels for name, labels in without.items() if labels}
+    for name, labels in parts.items():
+        yield System(name, labels, (base.name,))
+    yield System(EVERYTHING, everything, tuple(parts) or (base.name,))
 
 
 def with_added(systems: Iterable[System], added: Sequence[str]) -> Iterator[System]:
@@ -108,13 +112,14 @@ def with_added(systems: Iterable[System], added: Sequence[str]) -> Iterator[Syst
     together = [tuple(added)] if len(added) > 1 else []
     for base in (DECODER, f"+ {LISTS}", f"+ {NGRAMS}", EVERYTHING):
         if base in kept:
-            yield replace(kept[base], over=over)
+            yield replace(kept[base], over=(over,))
             for labels in (*((label,) for label in added), *together):
-                yield System(f"{base}, {' and '.join(labels)}", kept[base].labels | set(labels), base)
+                yield System(f"{base}, {' and '.join(labels)}", kept[base].labels | set(labels), (base,))
             over = base
     if WITHOUT_SYNTAX in kept:
         both = " and ".join(added)
-        yield System(f"{WITHOUT_SYNTAX}, {both}", kept[WITHOUT_SYNTAX].labels | set(added), f"{EVERYTHING}, {both}")
+        both_labels = kept[WITHOUT_SYNTAX].labels | set(added)
+        yield System(f"{WITHOUT_SYNTAX}, {both}", both_labels, (f"{EVERYTHING}, {both}",))
 
 
 class Lists:
@@ -176,18 +181,18 @@ def main(config: Path, added: tuple[str, ...], halves: bool, seeds: int, jobs: i
                 outputs.setdefault(name, []).extend(chosen)
         if with_mbr and test is not None:
             held_out[MBR], columns[MBR] = "", columns[EVERYTHING]
-    over = {system.name: system.over for system in systems} | {MBR: EVERYTHING}
+    over = {system.name: system.over for system in systems} | {MBR: (EVERYTHING,)}
     if test is None:
         rows = [(name, columns[name], held_out[name]) for name in over if name in held_out]
         print(markdown_table(Table(job.measures[0].name, ("features", "columns", "held out"), tuple(rows))))
         return
-    pairs = [(name, other) for name, other in over.items() if other != FIRST and name in outputs]
+    pairs = [(name, other) for name, others in over.items() for other in others if other != FIRST and name in outputs]
     references = [several for lists in reranked for several in lists.data.references]
     nbests = [nbest for lists in reranked for nbest in lists.data.nbests]
     evaluation = compare(job, outputs, references, nbests=nbests, baseline=FIRST, pairs=pairs)
     for number, metric in enumerate(evaluation.metrics):
         more = (columns, held_out) if number == 0 else None
-        print(markdown_table(table_of(evaluation, metric, over, more)))
+        print(markdown_table(table_of(evaluation, metric, more)))
 
 
 def choices(job: Job, learnt: Lists, seen: Lists, system: System, with_mbr: bool) -> list[list[str]]:
@@ -216,22 +221,20 @@ def start_of(job: Job, data: Data, table: FeatureTable) -> np.ndarray:
     return start
 
 
-def table_of(
-    evaluation: Evaluation,
-    metric: MetricResult,
-    over: dict[str, str],
-    more: tuple[dict[str, str], dict[str, str]] | None,
-) -> Table:
-    """The scores by a metric, with the differences to the 1-best and to the system that each is compared with."""
-    with_first = {score.system: score.comparison for score in metric.systems if score.comparison is not None}
-    with_other = {pair.system: pair.comparison for pair in metric.pairs}
-    against_first, against_other = cells(with_first), cells(with_other)
+def table_of(evaluation: Evaluation, metric: MetricResult, more: tuple[dict[str, str], dict[str, str]] | None) -> Table:
+    """The scores by a metric, with the differences to the 1-best and to the systems that each is compared with."""
+    compared = {score.system: score.comparison for score in metric.systems if score.comparison is not None}
+    with_first = dict(zip(compared, cells(list(compared.values())), strict=True))
+    with_others: dict[str, list[tuple[str, ...]]] = {}
+    for pair, cell in zip(metric.pairs, cells([pair.comparison for pair in metric.pairs]), strict=True):
+        with_others.setdefault(pair.system, []).append((pair.over, *cell))
     rows = []
     for score in metric.systems:
         name = score.system
-        other = over.get(name, "") if name in with_other else ""
-        line = (name, *(cell[name] for cell in more or ()), f"{score.score:.2f}")
-        rows.append((*line, *against_first.get(name, ("",) * 3), other, *against_other.get(name, ("",) * 3)))
+        line = (name, *(cell[name] for cell in more or ()), f"{score.score:.2f}", *with_first.get(name, ("",) * 3))
+        first, *others = with_others.get(name, [("",) * 4])
+        rows.append((*line, *first))
+        rows += [(*("",) * len(line), *other) for other in others]
     header = ("features", *(("columns", "held out") if more else ()), "test", "− 1-best", "95 % interval", "p")
     if metric.oracle is not None:
         rows.append(("oracle", *("",) * (2 if more else 0), f"{metric.oracle.best:.2f}", *("",) * 7))
@@ -241,16 +244,16 @@ def table_of(
     )
 
 
-def cells(comparisons: dict[str, Comparison]) -> dict[str, tuple[str, str, str]]:
-    """By system, the difference, its interval, and the p-value after Holm's correction over all these systems."""
-    tested = {name: c.randomisation_p for name, c in comparisons.items() if c.randomisation_p is not None}
-    corrected = dict(zip(tested, holm(list(tested.values())).tolist(), strict=True))
-    result = {}
-    for name, comparison in comparisons.items():
+def cells(comparisons: Sequence[Comparison]) -> list[tuple[str, str, str]]:
+    """The difference, its interval, and the p-value after Holm's correction over all these comparisons."""
+    tested = [c.randomisation_p for c in comparisons if c.randomisation_p is not None]
+    corrected = iter(holm(tested).tolist())
+    result = []
+    for comparison in comparisons:
         interval = comparison.interval
         between = f"{interval.low:+.2f} to {interval.high:+.2f}" if interval is not None else ""
-        p_value = f"{corrected[name]:.4f}" if name in corrected else ""
-        result[name] = (f"{comparison.difference:+.2f}", between, p_value)
+        p_value = f"{next(corrected):.4f}" if comparison.randomisation_p is not None else ""
+        result.append((f"{comparison.difference:+.2f}", between, p_value))
     return result
 
 

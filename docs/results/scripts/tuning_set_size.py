@@ -7,7 +7,7 @@ between the two. Parts of one size are disjoint, so that the deviations say how 
 move the score.
 
 \b
-    DATA=… python -m docs.results.scripts.tuning_set_size configs/tatoeba-held-out.toml
+    DATA=… LISTS=held-out python -m docs.results.scripts.tuning_set_size configs/tatoeba-de-en.toml
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Word alignment models of sentence pairs: IBM model 1, model 2 with a diagonal prior, and the HMM alignment model.
+"""The word alignment model of sentence pairs: IBM model 2 with the diagonal prior of fast_align.
 
-A model gives p(target words | source words) and p(source words | target words), and links between the words.
+It gives p(target words | source words) and p(source words | target words), and links between the words.
 """

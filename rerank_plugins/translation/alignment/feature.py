@@ -1,11 +1,11 @@
-"""Features of word alignments: scores of a word alignment model, and values of the decoder's own links.
+"""The feature of a word alignment model: how well the words of a hypothesis and of its source translate each other.
 
 With hypothesis e = e_1 … e_m, source f = f_1 … f_l, translation probabilities t (at least 1e-7) and the option b:
 
     forward             ln p(e | f)                      forward_per_word    ln p(e | f) / m
     backward            ln p(f | e)                      backward_per_word   ln p(f | e) / l
-    unlinked_target     -#{j : max_i t(e_j | f_i) < b}, or of the decoder's links, -#{j : e_j has no link}
-    unlinked_source     -#{i : max_j t(f_i | e_j) < b}, or -#{i : f_i has no link}
+    unlinked_target     -#{j : max_i t(e_j | f_i) < b}
+    unlinked_source     -#{i : max_j t(f_i | e_j) < b}
     distance            -mean |i / l - j / m| over the links of the best alignment of e to f; -1 without links
     coverage            Σ w_i over the linked source words / Σ w_i over all, w_i = ln(N / n_i)
 
@@ -17,54 +17,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, LongArray, NBestList, PickledFields, option
+from rerank_plugins import FeatureExtractor, FloatArray, LongArray, NBestList, PickledFields, option
 from rerank_plugins.kit.nbest_lists import source_of
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
 
 UNKNOWN_WORD = ""  # no word of a text is empty
-
-
-@dataclass(frozen=True)
-class DecoderAlignmentFeature(FeatureExtractor):
-    """The alignment column of the lists: words without a link on each side, mean distance from the diagonal."""
-
-    scope: ClassVar[Literal["text", "list"]] = "list"  # the same text may have several alignments
-
-    components = ("unlinked_target", "unlinked_source", "distance")
-
-    def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 3) values.
-
-        Raises ConfigError for a list without a source, a hypothesis without links, and links beyond its words.
-        """
-        values = np.zeros((len(nbest), 3))
-        if not len(nbest):
-            return values
-        length = len(source_of(nbest, "decoder-alignment").split())
-        for row, hypothesis in enumerate(nbest):
-            where = f"decoder-alignment: segment {nbest.segment_id}, hypothesis {row + 1}"
-            if hypothesis.links is None:
-                raise ConfigError(f"{where} has no column of links such as 0-0 1-2 (in Moses, --print-alignment-info)")
-            size = len(hypothesis.words)
-            links = _numbers(hypothesis.links)
-            if len(links) and (links.max(axis=0) >= (length, size)).any():
-                ends = "-".join(map(str, links.max(axis=0).tolist()))
-                raise ConfigError(f"{where} has links up to {ends}, but {length} source words and {size} of its own")
-            linked = [len(np.unique(side)) for side in links.T]
-            away = np.abs((links[:, 0] + 1) / max(length, 1) - (links[:, 1] + 1) / max(size, 1))
-            values[row] = linked[1] - size, linked[0] - length, -away.mean() if len(links) else -1.0
-        return values
-
-
-def _numbers(links: str) -> LongArray:
-    """(n, 2) the source word and the word of the hypothesis of each link."""
-    return np.array(links.replace("-", " ").split(), np.int64).reshape(-1, 2)
 
 
 @dataclass(frozen=True)
@@ -93,7 +56,7 @@ class WordTranslationFeature(FeatureExtractor, PickledFields):
         model = self._model
         source = model.words_of(source_of(nbest, "word-translation")) or [UNKNOWN_WORD]
         words = model.look_up(source, [model.words_of(text) or [UNKNOWN_WORD] for text in nbest.texts])
-        aligned = model.align_words(words, backward=False)
+        aligned = model.align_words(words)
         forward, backward = aligned.ln_p.T
         unlinked = (words.forward.max(axis=0) < self.bound).astype(np.float64)
         unlinked_target = 0.0 - np.add.reduceat(unlinked[words.tokens], words.offsets[:-1])
@@ -103,7 +66,7 @@ class WordTranslationFeature(FeatureExtractor, PickledFields):
         covered, total = weights @ linked, weights.sum()
         columns = [
             forward, backward, forward / np.diff(words.offsets), backward / len(source), unlinked_target,
-            linked.sum(axis=0) - float(len(weights)), distances(aligned.forward, words.offsets, len(source)),
+            linked.sum(axis=0) - float(len(weights)), distances(aligned.links, words.offsets, len(source)),
             covered / total if total > 0 else np.ones_like(covered),
         ]  # fmt: skip
         return np.stack(columns, axis=1)

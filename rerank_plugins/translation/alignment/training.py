@@ -1,7 +1,6 @@
-"""Trains word alignment models by EM: translation probabilities of both directions, and the positions of each.
+"""Training by EM: both directions of the word alignment model, from the same pairs of words.
 
-The HMM starts from the translation probabilities of model 1 after as many iterations; model 2 with the diagonal prior
-starts from equal ones, as fast_align does.
+The translation probabilities of both directions are estimated from one table of the pairs of words that co-occur.
 """
 
 from __future__ import annotations
@@ -9,47 +8,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.translation.alignment.bitext import Bitext, Cooccurrence, cooccurrence, read_bitext
+from rerank_plugins.translation.alignment.diagonal import best_tension, fill_diagonals
 from rerank_plugins.translation.alignment.em import (
     BAYES,
     ONE,
     RATIO,
-    HmmRoom,
     LinkCounts,
     SentencePairs,
     Tables,
     divergence,
     estimate,
-    expect_hmm,
-    expect_independent,
+    expect,
     fill_denominators,
 )
 from rerank_plugins.translation.alignment.model import DirectionModel, Lexicon, WordAlignmentModel
-from rerank_plugins.translation.alignment.positions import (
-    best_tension,
-    better_jumps,
-    fill_all_transitions,
-    fill_diagonals,
-)
+from rerank_plugins.translation.words import Sentences
 
-Kind = Literal["ibm1", "diagonal", "hmm"]
 FIRST_TENSION = 4.0
-FARTHEST = 20  # longer jumps are as probable as this one
-UNSEEN_JUMP = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """The position probabilities of classes of sentence pairs of equal lengths, and where each pair's begin.
+    """The distances from the diagonal in classes of sentence pairs of equal lengths, and where each pair's begin.
 
-    Row by row: an element for each given word, a row for each generated word (diagonal prior) or given position (HMM).
-    `places` are |i/l - j/m| (diagonal prior), or the index of the jump i - i' among the jumps.
+    Row by row: an element |i/l - j/m| for each given word, a row for each generated word.
     """
 
     given: LongArray
@@ -57,16 +46,27 @@ class Positions:
     starts: LongArray
     of_sentences: LongArray
     rows: LongArray
-    places: Any
+    distances: FloatArray
 
-    @property
-    def size(self) -> int:
-        """How many probabilities there are."""
-        return len(self.places)
+    @classmethod
+    def of(cls, given_side: Sentences, side: Sentences) -> Positions:
+        """The positions of all sentence pairs of a text."""
+        lengths = np.stack([given_side.lengths, side.lengths], axis=1)
+        classes, of_sentences = np.unique(lengths, axis=0, return_inverse=True)
+        given, generated = np.ascontiguousarray(classes.T)
+        ends = np.cumsum(given * generated)
+        starts = ends - given * generated
+        row_lengths = np.repeat(given, generated)
+        rows = np.cumsum(row_lengths) - row_lengths
+        row_numbers = np.arange(len(row_lengths)) - np.repeat(np.cumsum(generated) - generated, generated)
+        i = np.arange(ends[-1]) - np.repeat(rows, row_lengths) + 1
+        relative = np.repeat((row_numbers + 1) / np.repeat(generated, generated), row_lengths)
+        distances = np.abs(i / np.repeat(row_lengths, row_lengths) - relative)
+        return cls(given, generated, starts, starts[of_sentences.ravel()], rows, distances)
 
 
 class Direction:
-    """The model of one side given the other: `kind` is the current model, of which `iterate` makes an iteration."""
+    """The model of one side given the other, of which `iterate` makes an iteration of EM."""
 
     def __init__(self, bitext: Bitext, pairs: Cooccurrence, *, given_is_source: bool, null: float, jobs: int) -> None:
         """Start with equal translation probabilities."""
@@ -77,37 +77,12 @@ class Direction:
         self._sizes = np.bincount(self._given_words, minlength=len(self._given.words)).astype(np.float64)
         self.t = np.full(len(pairs.targets), 1.0 / words)
         self.t_null = np.full(words, 1.0 / words)
-        self.tension = 0.0
-        self.jumps = np.ones(2 * FARTHEST + 1)
+        self.tension = FIRST_TENSION
         self._counts: LongArray = np.zeros(0, np.int64)
         self._null_counts: LongArray = np.zeros(0, np.int64)
         self._bayes = self._penalty = 0.0  # the α by which t was estimated, and the divergence from the prior
-        self._positions: Positions
+        self.positions = Positions.of(self._given, self._side)
         self._cuts = self._ranges()
-
-    def begin(self, kind: Kind) -> None:
-        """Continue with another model: t remains, the positions are those that its first iteration starts from."""
-        self.kind = kind
-        self.tension = FIRST_TENSION if kind == "diagonal" else 0.0
-        by_lengths = kind != "hmm"
-        lengths = np.stack([self._given.lengths, self._side.lengths if by_lengths else self._given.lengths], axis=1)
-        classes, of_sentences = np.unique(lengths, axis=0, return_inverse=True)
-        given, generated = np.ascontiguousarray(classes.T)
-        per_class = generated if by_lengths else given + 1
-        ends = np.cumsum(given * per_class)
-        starts = ends - given * per_class
-        row_lengths = np.repeat(given, per_class)
-        rows = np.cumsum(row_lengths) - row_lengths
-        row_numbers = np.arange(len(row_lengths)) - np.repeat(np.cumsum(per_class) - per_class, per_class)
-        i = np.arange(ends[-1]) - np.repeat(rows, row_lengths) + 1
-        j = np.repeat(row_numbers, row_lengths)
-        places: Any
-        if by_lengths:
-            relative = np.repeat((row_numbers + 1) / np.repeat(generated, per_class), row_lengths)
-            places = np.abs(i / np.repeat(row_lengths, row_lengths) - relative)
-        else:
-            places = np.clip(i - j, -FARTHEST, FARTHEST) + FARTHEST
-        self._positions = Positions(given, generated, starts, starts[of_sentences.ravel()], rows, places)
 
     def iterate(self, alpha: float) -> float:
         """Make an iteration of EM; return the log-likelihood, in nats, of the parameters before it.
@@ -117,11 +92,7 @@ class Direction:
         """
         ln_p, place_counts = self._expect()
         bound = ln_p - self._penalty
-        at = self._positions
-        if self.kind == "diagonal":
-            self.tension = best_tension(place_counts / ONE, at.places, at.rows)
-        elif self.kind == "hmm":
-            self.jumps = better_jumps(place_counts / ONE, at.places, at.rows, self.jumps)
+        self.tension = best_tension(place_counts / ONE, self.positions.distances, self.positions.rows)
         self._bayes = alpha
         self._estimate(BAYES if alpha > 0 else RATIO, alpha)
         self._penalty = self._divergence() if alpha > 0 else 0.0
@@ -132,42 +103,26 @@ class Direction:
         if self._bayes > 0:
             self._estimate(RATIO, self._bayes)
 
-    def final_jumps(self) -> FloatArray:
-        """(2 W + 1) the jumps of the HMM; those that never occurred have a small part of the most probable one's."""
-        return np.asarray(np.maximum(self.jumps, UNSEEN_JUMP * self.jumps.max()), np.float64)
-
     def _expect(self) -> tuple[float, LongArray]:
         """Sum the expected counts; return ln p of the text, and the expected counts of the positions."""
-        at, pairs = self._positions, self._pairs
-        place_p = np.empty(at.size)
-        if self.kind == "hmm":
-            fill_all_transitions(self.jumps, at.given, at.starts, place_p)
-        else:
-            fill_diagonals(self.tension, at.given, at.generated, at.starts, place_p)
+        at, pairs = self.positions, self._pairs
+        place_p = np.empty(len(at.distances))
+        fill_diagonals(self.tension, at.given, at.generated, at.starts, place_p)
         ln_p = np.empty(len(self._given.offsets) - 1)
         sentences = SentencePairs(
             self._given.offsets, self._side.offsets, self._side.tokens, pairs.link_starts, pairs.links,
             self._given_is_source,
         )  # fmt: skip
-        null = 0.0 if self.kind == "ibm1" else self._null
-        tables = Tables(self.t, self.t_null, null, place_p, at.of_sentences)
-        most, longest = int(self._given.lengths.max()), int(self._side.lengths.max())
+        tables = Tables(self.t, self.t_null, self._null, place_p, at.of_sentences)
+        longest = int(self._given.lengths.max())
 
-        def expect(first: int, last: int) -> LinkCounts:
-            places = 0 if self.kind == "ibm1" else at.size
-            sums = LinkCounts(*(np.zeros(size, np.int64) for size in (len(self.t), len(self.t_null), places)))
-            if self.kind == "hmm":
-                room = HmmRoom(
-                    np.empty((longest, most)), np.empty(longest), np.empty((longest + 1, most + 1)), np.empty(longest),
-                    np.empty(most + 1), np.empty(most + 1), np.empty(most * (most + 1)),
-                )  # fmt: skip
-                expect_hmm(first, last, sentences, tables, room, sums, ln_p)
-            else:
-                adapts = self.kind == "diagonal"
-                expect_independent(first, last, sentences, tables, adapts, np.empty(most), sums, ln_p)
+        def expected(first: int, last: int) -> LinkCounts:
+            sizes = len(self.t), len(self.t_null), len(place_p)
+            sums = LinkCounts(*(np.zeros(size, np.int64) for size in sizes))
+            expect(first, last, sentences, tables, np.empty(longest), sums, ln_p)
             return sums
 
-        partial = in_threads(expect, self._cuts, self._jobs)
+        partial = in_threads(expected, self._cuts, self._jobs)
         counts, nulls, place_counts = partial[0]
         for more in partial[1:]:
             counts += more[0]
@@ -214,10 +169,9 @@ class Direction:
 class Settings:
     """The settings of training: the options of `rerank train word-alignment`.
 
-    `null` is p₀, the probability that a word is aligned to NULL; in model 1 it is 1 / (l + 1) instead.
+    `null` is p₀, the probability that a word is aligned to NULL.
     """
 
-    model: Kind = "hmm"
     iterations: int = 5
     alpha: float = 0.01
     null: float = 0.08
@@ -229,12 +183,11 @@ class Settings:
 class Iteration(NamedTuple):
     """The state before an iteration of EM: `bound` is the log-likelihood of the text in nats.
 
-    With variational Bayes it is the lower bound of the log of its marginal likelihood; either never falls within a
-    model. `words` is the number of words that were generated.
+    With variational Bayes it is the lower bound of the log of its marginal likelihood; neither ever falls. `words` is
+    the number of words that were generated.
     """
 
     direction: str
-    model: Kind
     number: int
     bound: float
     words: int
@@ -260,13 +213,10 @@ def train(
     for name, given_is_source in (("target given source", True), ("source given target", False)):
         direction = Direction(bitext, words, given_is_source=given_is_source, null=settings.null, jobs=jobs)
         generated = bitext.target if given_is_source else bitext.source
-        stages: tuple[Kind, ...] = ("ibm1", "hmm") if settings.model == "hmm" else (settings.model,)
-        for model in stages:
-            direction.begin(model)
-            for number in range(1, settings.iterations + 1):
-                progress(f"{name}, {model}, iteration {number}")
-                bound = direction.iterate(settings.alpha)
-                report(Iteration(name, model, number, bound, len(generated.tokens)))
+        for number in range(1, settings.iterations + 1):
+            progress(f"{name}, iteration {number}")
+            bound = direction.iterate(settings.alpha)
+            report(Iteration(name, number, bound, len(generated.tokens)))
         direction.finish()
         directions.append(direction)
     return _model(bitext, words, directions[0], directions[1], settings)
@@ -285,8 +235,7 @@ def _model(
         backward.t[kept].astype(np.float32),
     )
     parameters = [
-        DirectionModel(direction.t_null.astype(np.float32), direction.tension, direction.final_jumps())
-        for direction in (forward, backward)
+        DirectionModel(direction.t_null.astype(np.float32), direction.tension) for direction in (forward, backward)
     ]
     trained_on = {
         "pairs": len(bitext),

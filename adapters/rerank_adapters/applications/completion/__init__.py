@@ -196,7 +196,7 @@ def command(
     \b
     rerank words complete questions.tsv -f ngram-lm,model=lm.arpa -f unigram
     rerank words complete testing_data.csv --answers test_answer.csv \\
-        -c configs/completion.toml -o answers.tsv
+        -f dependency-lm -o answers.tsv
     """  # noqa: D301
     from rerank_adapters.chain.overlap import warn_of_tuned
     from rerank_adapters.report.output import report_console
