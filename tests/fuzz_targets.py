@@ -18,7 +18,7 @@ from rerank_adapters.applications.acceptability.judgements import read_judgement
 from rerank_adapters.applications.acceptability.sentence_classifier import SentenceClassifier
 from rerank_adapters.applications.acceptability.suite_file import read_suite
 from rerank_adapters.applications.completion.questions import read_answers, read_questions
-from rerank_adapters.applications.missing_words.incomplete import parse_incomplete, parse_rows
+from rerank_adapters.applications.missing_words.incomplete import parse_incomplete
 from rerank_adapters.applications.negatives.treebank import read_sentences as read_annotated
 from rerank_adapters.applications.parsing.surface_trees import surface_sentences
 from rerank_adapters.applications.similarity import model as similarity
@@ -354,7 +354,6 @@ def texts() -> Iterable[Target]:
     yield text("scored pairs", head(EXAMPLE / "similarity" / "pairs.tsv"), read_rated_pairs)
     yield text("scored pairs csv", '1.5,"a, b",c d\n2,e,f\n', read_rated_pairs, "pairs.csv")
     yield text("incomplete", head(EXAMPLE / "missing-words" / "test.incomplete"), of_lines(parse_incomplete))
-    yield text("incomplete csv", head(EXAMPLE / "missing-words" / "test.csv"), of_lines(parse_rows))
     yield text("incomplete plain", "he went ____ the house\nso it is\n", of_lines(parse_incomplete))
     yield text("word classes", "dog\t3\ncat\t3\nran\t4\n", of_lines(lambda lines, path: [read_classes(lines, path)]))
     yield text("word list", "dog 3\ncat\n", read_words)

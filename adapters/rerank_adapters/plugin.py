@@ -97,7 +97,7 @@ WORDS = Task(
     {
         "substitutes": ("applications.substitutes", "Find the most probable substitutes of words."),
         "complete": ("applications.completion", "Answer QUESTIONS: choose the word for the blank."),
-        "remove": ("applications.missing_words.incomplete", "Remove an inner word from each sentence of a TEXT."),
+        "remove": ("applications.missing_words.remove", "Remove an inner word from each sentence of a TEXT."),
         "locate": ("applications.missing_words.locate", "Locate the missing word of each sentence of a TEXT."),
         "fill": ("applications.missing_words.fill", "Fill the blank of each sentence of a TEXT."),
         "restore": ("applications.missing_words.restore", "Restore the missing word of each sentence of a TEXT."),

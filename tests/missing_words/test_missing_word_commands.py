@@ -11,16 +11,12 @@ from hypothesis import strategies as st
 
 from rerank_adapters.applications.missing_words import options as sharing
 from rerank_adapters.applications.missing_words.accuracy import TOPS, chance, top_accuracies
-from rerank_adapters.applications.missing_words.fill import ContextFilling, SubstituteFilling
-from rerank_adapters.applications.missing_words.incomplete import (
-    Incomplete,
-    incomplete_lines,
-    parse_incomplete,
-    parse_rows,
-    row_lines,
-)
+from rerank_adapters.applications.missing_words.expected_edits import least_edits
+from rerank_adapters.applications.missing_words.filling import ContextFilling, SubstituteFilling
+from rerank_adapters.applications.missing_words.incomplete import Incomplete, incomplete_lines, parse_incomplete
+from rerank_adapters.applications.missing_words.insertions import Inserting, Insertions
 from rerank_adapters.applications.missing_words.locate import Locating
-from rerank_adapters.applications.missing_words.restore import Inserting, Restored, _as_table, _as_text, least_edits
+from rerank_adapters.applications.missing_words.restore import LAYOUT, chosen
 from rerank_plugins import FormatError, Hypothesis, NBestList
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.missing_words.model import read_model
@@ -78,41 +74,22 @@ def test_what_is_written_is_read_again(sentences, seed):
     assert [(one.words, one.gap) for one in parsed(blanks)] == [(one.words, one.gap) for one in wanted]
 
 
-@given(st.lists(st.text(st.characters(exclude_categories=["C"])), max_size=5))
-def test_csv_is_read_as_it_was_written(sentences):
-    rows = [(str(i + 1), sentence) for i, sentence in enumerate(sentences)]
-    assert [(id_, sentence) for _, id_, sentence in parse_rows(row_lines(rows), "f")] == rows
-
-
-def test_csv_of_the_task():
-    text = '"id","sentence"\n1,"He said "" no "" , and went ."\n7,"so it"\n'
-    assert [(one.id, one.line, one.words) for one in parsed(text)] == [
-        ("1", 2, ("He", "said", '"', "no", '"', ",", "and", "went", ".")),
-        ("7", 3, ("so", "it")),
-    ]
-    assert "".join(row_lines([("1", 'He said " no " , and went .'), ("7", "so it")])) == text
-
-
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
         ("a b\n\n", {}, "f:2: an empty line, wanted a sentence that lacks a word"),
-        ("a b\nword\n", {}, "f:2: a sentence of one word cannot lack an inner word"),
         ("____ a b\n", {}, "f:1: the blank is the first word, wanted it between two words"),
         ("a b ____\n", {}, "f:1: the blank is the last word, wanted it between two words"),
         ("____\n", {}, "f:1: the blank is the first word, wanted it between two words"),
         ("a ____ b ___ c\n", {}, "f:1: 2 blanks in the sentence, wanted one (____)"),
         ("a b\n", {"gaps": True}, "f:1: no blank in the sentence, wanted one (____)"),
-        ('"id","sentence"\n1,"a b"\n', {"gaps": True}, "f: the sentences of the imputation task do not record where a word is missing"),
-        ('"id","sentence"\n1,"a b"\n1,"c d"\n', {}, "f:3: sentence 1 comes again"),
-        ('"id","sentence"\n1,"a b",3\n', {}, "f:2: 3 columns, wanted id and sentence"),
-        ('"id","sentence"\n1,"a b\n', {}, "f:2: not CSV: unexpected end of data"),
-        ('"id","sentence"\n1,""\n', {}, "f:2: an empty line, wanted a sentence that lacks a word"),
         ("incomplete\tposition\tword\na b\t2\n", {}, "f:2: 2 columns, wanted 3: incomplete, position, word"),
         ("incomplete\tposition\tword\na b\t3\tc\n", {}, "f:2: position '3', wanted a number from 2 to 2"),
         ("incomplete\tposition\tword\na b\tx\tc\n", {}, "f:2: position 'x', wanted a number from 2 to 2"),
         ("incomplete\tposition\tword\na b\t2\tc d\n", {}, "f:2: the missing word is 'c d', wanted one word"),
         ("incomplete\tposition\tword\n\t2\tc\n", {}, "f:2: an empty line, wanted a sentence that lacks a word"),
+        ("incomplete\tposition\tword\na\t2\tc\n", {}, "f:2: a sentence of one word cannot lack an inner word"),
+        ("word\n", {"gaps": True}, "f:1: no blank in the sentence, wanted one (____)"),
     ],
 )  # fmt: skip
 def test_lines_that_do_not_do(text, options, said):
@@ -169,10 +146,12 @@ def test_an_unlikely_restoration_is_left_out():
 def test_a_sentence_that_is_left_as_it_is_has_no_position():
     incomplete = Incomplete("0", ("so", "it"), 1)
     nbest = NBestList("0", (Hypothesis("so was it", (), -3.0), Hypothesis("so is it", (), -4.0)))
-    assert Restored(incomplete, nbest, None, fewest_edits=True).details() == ("so it", None, None, None)
-    assert Restored(incomplete, nbest, None).details() == ("so was it", 2, "was", -3.0)
-    for writer, wanted in ((_as_table, "0\t\t\t\tso it\n"), (_as_text, "so it\n")):
-        assert list(writer([Restored(incomplete, nbest, None, fewest_edits=True)]))[-1] == wanted
+    insertions = Insertions(nbest, ((0, "was"), (0, "is")))
+    left, filled = (chosen(incomplete, insertions, None, fewest_edits=fewest) for fewest in (True, False))
+    assert left[3:] == (None, None, None, "so it")
+    assert filled[3:] == (2, "was", -3.0, "so was it")
+    for form, wanted in (("tsv", "0\t\t\t\tso it\n"), ("text", "so it\n")):
+        assert list(LAYOUT.lines([(incomplete, left)], form))[-1] == wanted
 
 
 def test_words_are_removed_from_a_text(tmp_path):
@@ -185,9 +164,6 @@ def test_words_are_removed_from_a_text(tmp_path):
     assert (tmp_path / "ref").read_text() == "one two three\nfour five six seven\n"
     assert ran.out == done("words", "remove", "--seed", "5", stdin=text).out
     assert done("words", "remove", "--as", "text", "--seed", "5", stdin=text).lines[0] == "one three"
-    csv = done("words", "remove", "--as", "imputation", "--complete", tmp_path / "ref.csv", stdin=text).out
-    assert csv.startswith('"id","sentence"\n1,"one three"\n2,"four ')
-    assert (tmp_path / "ref.csv").read_text() == '"id","sentence"\n1,"one two three"\n2,"four five six seven"\n'
 
 
 def test_training_says_what_was_counted(folder, tmp_path):
@@ -302,13 +278,13 @@ def test_accuracies_are_those_of_the_answers(folder):
 
 
 def test_layouts_of_restored_sentences(folder, tmp_path):
-    stdin = '"id","sentence"\n7,"the dogs see the small mice ."\n'
-    ran = done("words", "restore", "-M", folder / "m.mw", "--as", "imputation", stdin=stdin)
-    assert ran.out == '"id","sentence"\n7,"the dogs often see the small mice ."\n'
+    stdin = "the dogs see the small mice .\n"
+    ran = done("words", "restore", "-M", folder / "m.mw", stdin=stdin)
+    assert ran.out == "the dogs often see the small mice .\n"
     assert says_what_it_wrote(ran, "1 restored sentence")
     table = done("words", "restore", "-M", folder / "m.mw", "--as", "tsv", stdin=stdin).lines
     assert table[0].split("\t") == ["sentence", "position", "word", "score", "restored"]
-    assert table[1].split("\t")[:3] == ["7", "3", "often"]
+    assert table[1].split("\t")[:3] == ["0", "3", "often"]
     (record,) = map(json.loads, done("words", "restore", "-M", folder / "m.mw", "--as", "json", stdin=stdin).lines)
     assert record["restored"] == "the dogs often see the small mice ."
     by_ngram = done("words", "restore", "-M", folder / "m.mw", "--ngram", folder / "lm.ngram", stdin=stdin).out
@@ -355,19 +331,22 @@ def test_lists_have_the_best_words_of_the_best_gaps(folder):
     locating, filling = Locating(folder / "m.mw", "odds", 0), ContextFilling(folder / "m.mw", None)
     places = locating(sentences)
     for gaps in (2, 0):
-        for sentence, nbest, found in zip(
+        for sentence, (nbest, inserted), found in zip(
             sentences, Inserting(locating, filling, gaps, 3)(sentences), places, strict=True
         ):
             chosen = [place.gap for place in found[: gaps or None]]
-            wanted = {
-                (sentence.restored(gap, candidate.word), round(place.ln_p + candidate.ln_p, 6))
-                for gap, place in zip(chosen, found, strict=False)
-                for candidate in filling.fill([sentence], [gap], 3)[0]
-            }
-            assert {(hypothesis.text, hypothesis.score) for hypothesis in nbest} == wanted
+            wanted = {}
+            for gap, place in zip(chosen, found, strict=False):
+                for candidate in filling.fill([sentence], [gap], 3)[0]:
+                    text = sentence.restored(gap, candidate.word)
+                    wanted[text] = np.logaddexp(wanted.get(text, -np.inf), place.ln_p + candidate.ln_p)
+            assert len(nbest) == len(wanted)
+            scores = {hypothesis.text: hypothesis.score for hypothesis in nbest}
+            assert scores == {text: pytest.approx(score, abs=1e-6) for text, score in wanted.items()}
             assert [h.score for h in nbest] == sorted((h.score for h in nbest), reverse=True)
+            assert [sentence.restored(*place) for place in inserted] == list(nbest.texts)
     known = Inserting(locating, filling, 1, 3, at_known_gaps=True)(sentences)
-    for sentence, nbest in zip(sentences, known, strict=True):
+    for sentence, (nbest, _) in zip(sentences, known, strict=True):
         assert set(nbest.texts) == {
             sentence.restored(sentence.gap, candidate.word)
             for candidate in filling.fill([sentence], [sentence.gap], 3)[0]
@@ -401,7 +380,7 @@ def test_sentences_come_out_as_they_are_read(folder):
     ("command", "stdin", "said"),
     [
         ("words locate -M {m}", "a b\n\n", "<stdin>:2: an empty line, wanted a sentence that lacks a word"),
-        ("words restore -M {m}", "word\n", "<stdin>:1: a sentence of one word cannot lack an inner word"),
+        ("words restore -M {m}", "\n", "<stdin>:1: an empty line, wanted a sentence that lacks a word"),
         ("words fill -M {m}", "____ dogs\n", "<stdin>:1: the blank is the first word, wanted it between two words"),
         ("words locate -M {lm}", "a b\n", "{lm}: holds a ngram model, wanted a missing-words model"),
         ("words restore -M {lm}", "a b\n", "{lm}: holds a ngram model, wanted a missing-words model"),
@@ -454,10 +433,8 @@ def test_the_example_is_made_by_the_commands_of_its_readme(tmp_path):
     for part in ("tune", "test"):
         removed = ("-o", tmp_path / f"{part}.incomplete", "--complete", tmp_path / f"{part}.complete")
         done("words", "remove", example / "mt" / f"{part}.en", "--seed", "1", *removed)
-        lists = ("--gaps", "4", "-k", "8", "--nbest-out", tmp_path / f"{part}.nbest.xz")
+        lists = ("--max-gaps", "4", "--top", "8", "--nbest-out", tmp_path / f"{part}.nbest.xz")
         done("words", "restore", tmp_path / f"{part}.incomplete", "-M", model, *lists)
-    csv = ("--as", "imputation", "-o", tmp_path / "test.csv", "--complete", tmp_path / "solution.csv")
-    done("words", "remove", example / "mt" / "test.en", "--seed", "1", *csv)
     made = [path for path in tmp_path.iterdir() if path != model]
     kept = example / "missing-words"
     assert {path.name for path in made} | {"README.md"} == {path.name for path in kept.iterdir()}

@@ -99,8 +99,8 @@ def test_fill_is_what_the_command_prints(folder, option, name):
 def test_what_restoration_refuses(folder):
     with pytest.raises(TypeError, match="texts: wanted a sequence of texts"):
         locate("a b", folder / "news.mw")
-    with pytest.raises(FormatError, match="texts:2: a sentence of one word cannot lack an inner word"):
-        locate(["a b", "a"], folder / "news.mw")
+    with pytest.raises(FormatError, match="texts:2: an empty line, wanted a sentence that lacks a word"):
+        locate(["a b", ""], folder / "news.mw")
     with pytest.raises(ConfigError, match="no method is named 'odd'; did you mean 'odds'"):
         locate(["a b"], folder / "news.mw", method="odd")
     for other in (None, 3, {"use": "missing-words"}):

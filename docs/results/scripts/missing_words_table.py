@@ -31,10 +31,10 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, experiment, named_values, say
 from rerank_adapters.applications.missing_words.accuracy import TOPS, chance, top_accuracies
-from rerank_adapters.applications.missing_words.fill import ContextFilling, Filling, SubstituteFilling
+from rerank_adapters.applications.missing_words.filling import ContextFilling, Filling, SubstituteFilling
 from rerank_adapters.applications.missing_words.incomplete import Incomplete
+from rerank_adapters.applications.missing_words.insertions import Inserting
 from rerank_adapters.applications.missing_words.locate import Locating
-from rerank_adapters.applications.missing_words.restore import Inserting
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extract import extract_with
@@ -102,7 +102,7 @@ class Lists:
 
     def __init__(self, sentences: Sequence[Incomplete], inserting: Inserting, job: Job) -> None:
         self.sentences = sentences
-        nbests = inserting(list(sentences))
+        nbests = [insertions.nbest for insertions in inserting(list(sentences))]
         self.data = Data("insertions", nbests, [(sentence.complete or "",) for sentence in sentences])
         self.places = Data("places", nbests, [right_texts(*pair) for pair in zip(sentences, nbests, strict=True)])
         self.decoder = decoder_table(nbests)

@@ -15,6 +15,11 @@ from rerank_plugins.core.errors import FormatError
 TOPS = (1, 2, 3, 5, 10)
 
 
+def rank_of(right: object, answers: Sequence[object]) -> int | None:
+    """The rank of the right answer, from 0; None where it is not among the answers."""
+    return answers.index(right) if right in answers else None
+
+
 def top_accuracies(ranks: Sequence[int | None] | LongArray) -> FloatArray:
     """(5) the proportions of answers whose rank, from 0, is below each of TOPS; None is not among the answers."""
     known = np.array([TOPS[-1] if rank is None else rank for rank in ranks], np.int64)

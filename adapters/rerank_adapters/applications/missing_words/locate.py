@@ -6,13 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
 
-from rerank_adapters.applications.missing_words.accuracy import TOPS, answered, chance, print_accuracies, top_accuracies
-from rerank_adapters.applications.missing_words.incomplete import Incomplete, incomplete_texts, parse_incomplete
+from rerank_adapters.applications.missing_words.accuracy import (
+    TOPS,
+    answered,
+    chance,
+    print_accuracies,
+    rank_of,
+    top_accuracies,
+)
+from rerank_adapters.applications.missing_words.incomplete import Incomplete, read_incomplete
 from rerank_adapters.applications.missing_words.options import (
     accuracy_option,
     in_batches,
@@ -20,22 +27,19 @@ from rerank_adapters.applications.missing_words.options import (
     model_option,
     processes_option,
 )
+from rerank_adapters.applications.missing_words.printing import Layout
 from rerank_adapters.commands.options import output_option
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.given_texts import Text, pipeline_of
 from rerank_adapters.rows import Rows
-from rerank_adapters.runtime.progress import CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import ConfigError
-from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.registry import suggestion
-from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+from rerank_plugins.kit.files.text import display_name
 
 if TYPE_CHECKING:
     from rerank_plugins.missing_words.model import Method, MissingWordsModel
-
-
-COLUMNS = ("sentence", "rank", "position", "before", "after", "ln_p")
 
 
 class Place(NamedTuple):
@@ -85,7 +89,8 @@ def locate(
     r"""Where an inner word is missing from each text, by a model of missing words.
 
     The columns are `text`, `rank` and `position`, which count from 1, the words `before` and `after` the gap, and
-    `ln_p`, given that one word is missing. A position is that of the missing word in the complete text.
+    `ln_p`, given that one word is missing. A position is that of the missing word in the complete text. A text of one
+    word has no gap, and no row.
 
     `texts`   texts that are tokenised (or name the text steps by `text`), sequences of words, or a Path: a file of any
               form that `rerank words locate` reads
@@ -93,8 +98,8 @@ def locate(
     `method`  "odds", "distance" or "ngram", as for the command
     `top`     the number of positions of each text
 
-    Raises TypeError for a text in the place of several and for another model, FormatError for a text of fewer than two
-    words, with its number, ModelError for a file that cannot be read.
+    Raises TypeError for a text in the place of several and for another model, FormatError for a text without words,
+    with its number, ModelError for a file that cannot be read.
 
     >>> import pathlib, tempfile
     >>> from rerank_adapters import train
@@ -114,29 +119,19 @@ def locate(
     if method not in METHODS:
         raise ConfigError(f"method: no method is named {method!r}{suggestion(method, METHODS)}")
     task = Locating(Path(model) if isinstance(model, str) else model, method, top)
-    located = in_batches(task, incomplete_texts(texts, pipeline_of(text)), jobs=1)
-    rows = (
-        (number, rank, gap + 2, sentence.words[gap], sentence.words[gap + 1], ln_p)
-        for number, (sentence, places) in enumerate(located, 1)
-        for rank, (gap, ln_p) in enumerate(places, 1)
-    )
-    return Rows(["text", *COLUMNS[1:]], rows)
+    return LAYOUT.rows(in_batches(task, read_incomplete(texts, pipeline_of(text)), jobs=1))
 
 
-def as_table(located: Iterable[tuple[Incomplete, list[Place]]]) -> Iterator[str]:
-    """A tab-separated line for each gap, header first: the position of the missing word, and its neighbours."""
-    yield "\t".join(COLUMNS) + "\n"
-    for sentence, places in located:
-        for rank, (gap, ln_p) in enumerate(places, 1):
-            cells = sentence.id, rank, gap + 2, sentence.words[gap], sentence.words[gap + 1], f"{ln_p:.6g}"
-            yield "\t".join(map(str, cells)) + "\n"
+def _cells(sentence: Incomplete, places: list[Place]) -> Iterator[tuple[object, ...]]:
+    for rank, (gap, ln_p) in enumerate(places, 1):
+        yield rank, gap + 2, sentence.words[gap], sentence.words[gap + 1], ln_p
 
 
-def as_json(located: Iterable[tuple[Incomplete, list[Place]]]) -> Iterator[str]:
-    """A JSON object on a line for each sentence."""
-    for sentence, places in located:
-        gaps = [{"position": gap + 2, "ln_p": ln_p} for gap, ln_p in places]
-        yield json_line({"sentence": sentence.id, "places": gaps}) + "\n"
+def _record(sentence: Incomplete, places: list[Place]) -> dict[str, Any]:  # noqa: ARG001
+    return {"places": [{"position": gap + 2, "ln_p": ln_p} for gap, ln_p in places]}
+
+
+LAYOUT = Layout(("rank", "position", "before", "after", "ln_p"), _cells, _record)
 
 
 def report_accuracies(sentences: Iterable[Incomplete], model: Path, name: str, jobs: int, form: str) -> None:
@@ -148,10 +143,8 @@ def report_accuracies(sentences: Iterable[Incomplete], model: Path, name: str, j
     with CountingBar("sentences located", len(METHODS) * len(known)) as bar:
         for method in METHODS:
             ranks = []
-            located = bar.over(in_batches(Locating(model, method, TOPS[-1]), known, jobs))
-            for sentence, places in located:
-                gaps = [place.gap for place in places]
-                ranks.append(gaps.index(sentence.gap) if sentence.gap in gaps else None)
+            for sentence, places in bar.over(in_batches(Locating(model, method, TOPS[-1]), known, jobs)):
+                ranks.append(rank_of(sentence.gap, [place.gap for place in places]))
             accuracies[method] = top_accuracies(ranks)
     print_accuracies("Positions of missing words", accuracies, len(known), form)
 
@@ -173,21 +166,19 @@ def command(
     """Locate the missing word of each sentence of a TEXT.
 
     Each sentence lacks one of its inner words. TEXT has one sentence per line (tokenised), or is a file of `rerank
-    words remove`, or the CSV of the billion-word imputation task. A position is the place of the missing word in the
-    complete sentence, from 1; ln_p is its log probability given that one word is missing. With --accuracy, all methods
-    are compared with each other and with chance.
+    words remove`. A position is the place of the missing word in the complete sentence, from 1; ln_p is its log
+    probability given that one word is missing. A sentence of one word has no position. With --accuracy, all methods are
+    compared with each other and with chance.
 
     \b
     echo 'he went the house' | rerank words locate -M news.mw --top 3
     rerank words locate novel.incomplete -M news.mw --accuracy
     """  # noqa: D301
     summary_line = SummaryLine()
-    with open_text(text) as lines:
-        sentences = parse_incomplete(lines, display_name(text))
-        if accuracy:
-            report_accuracies(sentences, model, display_name(text), jobs, form)
-            return
-        with open_atomic(output) as out, CountingBar("sentences located") as bar:
-            located = bar.over(in_batches(Locating(model, method, most), sentences, jobs))
-            out.writelines(as_json(located) if form == "json" else as_table(located))
-    summary_line.wrote(f"the positions of {counted(bar.done, 'sentence')}", output)
+    sentences = read_incomplete(Path(text))
+    if accuracy:
+        report_accuracies(sentences, model, display_name(text), jobs, form)
+        return
+    located = in_batches(Locating(model, method, most), sentences, jobs)
+    number = LAYOUT.print(located, form, output, "sentence", "sentences located")
+    summary_line.wrote(f"the positions of {number}", output)
