@@ -93,7 +93,7 @@ from rerank_plugins.treelet import training as treelet
 from rerank_plugins.treelet.form_numbers import FormNumbers
 from rerank_plugins.treelet.model import Settings as TreeletSettings
 from rerank_plugins.treelet.model import TreeletModel
-from tests.dependency.test_parsers_biaffine import random_params, write_archive
+from tests.dependency.test_parsers_biaffine import random_params
 from tests.neural.tiny_comet import as_yaml, hparams
 from tests.similarity.small_wordnet import write_wordnet
 from tests.test_contracts import BRACKETS, CASES, FORMAT_OPTIONS, GOLDEN, K_BEST, TREES
@@ -507,12 +507,6 @@ def biaffine_model(path: Path) -> None:
     biaffine.BiaffineModel(random_params(np.random.default_rng(0)), *lists, "en").save(path)
 
 
-def parser_archive(path: Path) -> None:
-    """The same in the form of earlier versions."""
-    biaffine_model(path)
-    write_archive(biaffine.read_model(path), path, 2)
-
-
 def models() -> Iterable[Target]:
     """Loaders of models and of other binary files.
 
@@ -521,7 +515,6 @@ def models() -> Iterable[Target]:
     yield Target("feature table", "t.npz", feature_table, FeatureTable.load)
     yield Target("recorded table", "t.npz", feature_table, lambda path: load_table(path, REGISTRY, path.parent))
     yield model("biaffine parser", biaffine_model, biaffine.read_model)
-    yield Target("archive of a parser", "parser.npz", parser_archive, biaffine.read_model)
     yield model("dependency", dependency_model, dependency_file.read_model)
     yield model("dependency with classes", class_model, dependency_file.read_model)
     yield model("what a model was trained on", dependency_model, read_trained_on)

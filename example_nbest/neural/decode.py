@@ -46,7 +46,7 @@ class Prefixes:
         self.past: Memory | None = None
 
     def follow(self, rows: Tensor, last: Tensor) -> Tensor:
-        """(hypotheses, pieces) ln p of the next piece; hypothesis i is the former `rows[i]` with `last[i]` added."""
+        """(hypotheses, pieces) ln p of the next piece; hypothesis i is the earlier `rows[i]` with `last[i]` added."""
         if self.past is not None:
             self.past = [(keys[rows], values[rows]) for keys, values in self.past]
             self.source = [(keys[rows], values[rows]) for keys, values in self.source]

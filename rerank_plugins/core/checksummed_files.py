@@ -3,8 +3,8 @@
     content | CRC-32 of each 16 MiB of it | CRC-32 of these checksums | length of the content (8 bytes) | "rerankCK"
 
 Numbers are little-endian and have 4 bytes, except the length. Other programs can still read Zstandard files and zip
-archives: the checksums are in a skippable frame of the former (whose first 8 bytes count as content) and in the
-comment of the latter.
+archives: the checksums are in a skippable frame of a Zstandard file (whose first 8 bytes count as content), and in the
+comment of an archive.
 
 A file `NAME` is written as `.NAME.1a2b3c4d.tmp` and renamed when it is complete. Until then its process holds a lock
 (flock) on it; a process that writes a file of the same name later removes the temporary files that it can lock.

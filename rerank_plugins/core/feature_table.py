@@ -26,7 +26,7 @@ from rerank_plugins.core.checksummed_files import DamagedFileError, add_checksum
 from rerank_plugins.core.errors import DAMAGE, ConfigError, FormatError
 from rerank_plugins.core.json_and_toml import read_json
 
-VERSION, FORMER = 2, 1  # version 1 has no checksums
+VERSION = 2
 logger = logging.getLogger(__name__)
 
 
@@ -229,7 +229,7 @@ class FeatureTable:
 
     @classmethod
     def load(cls, path: str | Path) -> FeatureTable:
-        """Read a saved table. One of version 1, which has no checksums, is read with a warning in the log.
+        """Read a saved table.
 
         Raises FormatError for a file that is not a feature table, is damaged or cut short, or is of another version.
         """
@@ -241,15 +241,10 @@ class FeatureTable:
             has_checksums = checked(np.asarray(np.memmap(path, np.uint8, "r"))) is not None
             with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
                 meta = read_json(bytes(arrays["meta"]))
-                if meta["version"] == (FORMER if has_checksums else VERSION):
-                    raise FormatError("not a feature table, or cut short: it does not end in checksums", path=str(path))
-                if meta["version"] == FORMER:
-                    logger.warning(
-                        "%s: feature table of version %d, without checksums: damage to it goes unseen", path, FORMER
-                    )
-                elif meta["version"] != VERSION:
-                    version = meta["version"]
+                if (version := meta["version"]) != VERSION:
                     raise FormatError(f"feature table of version {version}, expected {VERSION}", path=str(path))
+                if not has_checksums:
+                    raise FormatError("not a feature table, or cut short: it does not end in checksums", path=str(path))
                 sparse = SparseBlock(tuple(meta["sparse_names"]), arrays["indptr"], arrays["indices"], arrays["data"])
                 names, ids = tuple(meta["names"]), tuple(meta["segment_ids"])
                 return cls(names, arrays["values"], arrays["offsets"], ids, sparse, meta["provenance"])

@@ -75,7 +75,7 @@ def find_rows(keys: LongArray, table: LongArray, rows: IntArray) -> None:
 PIECE = 1 << 22  # bytes read at a time
 LINES_A_BLOCK, PLAIN_LINES = 1 << 15, 1 << 10  # parsed by the compiled loop, and from an uncommon one on without it
 MOST_NGRAMS = (1 << 31) - 1
-UNKNOWN_WORD, FORMER_UNK = SPECIAL[UNK].encode(), b"<UNK>"
+UNKNOWN_WORD, CAPITAL_UNK = SPECIAL[UNK].encode(), b"<UNK>"
 MISSING_UNK = -100.0  # KenLM's log10 p of an unknown word where the file has no <unk>
 logger = logging.getLogger(__name__)
 Block = tuple[IntArray, NDArray[np.floating], NDArray[np.floating]]
@@ -144,8 +144,8 @@ def read_arpa(stream: IO[bytes], path: str) -> tuple[Vocabulary, int, Iterator[A
     if foreign:
         logger.warning("%s: %d words are not UTF-8 and match no text, %r first", path, len(foreign), foreign[0])
     unigrams = _all_words(blocks, vocabulary, path)
-    table = hash_table((*vocabulary.words, FORMER_UNK.decode()), 0)
-    table[table[:, 1] == len(vocabulary), 1] = numbers[FORMER_UNK] = UNK
+    table = hash_table((*vocabulary.words, CAPITAL_UNK.decode()), 0)
+    table[table[:, 1] == len(vocabulary), 1] = numbers[CAPITAL_UNK] = UNK
     longer = _longer(source, sizes, vocabulary, numbers, table)
     return vocabulary, len(vocabulary) + sum(sizes[1:]), chain([unigrams], longer)
 
@@ -283,7 +283,7 @@ def parse_line(line: bytes, order: int, numbers: dict[bytes, int]) -> tuple[list
     log10, *words = line.split()[: order + 1]
     rest = line.split()[order + 1 :]
     if order == 1 and words:
-        words = [UNKNOWN_WORD if words[0] == FORMER_UNK else words[0]]
+        words = [UNKNOWN_WORD if words[0] == CAPITAL_UNK else words[0]]
         numbers.setdefault(words[0], len(numbers))
     if len(words) == order and len(rest) <= 1:
         if unknown := [word for word in words if word not in numbers]:

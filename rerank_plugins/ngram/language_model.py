@@ -121,7 +121,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         """
         if self.ngrams.counts is None:
             raise ModelError(
-                f"{self.model}: holds no counts of words, as an ARPA file or a model of an earlier version: name a "
+                f"{self.model}: holds no counts of words, as an ARPA file: name a "
                 "unigram model of its text with the option 'unigram', or train the model again"
             )
         counts = self.ngrams.counts.astype(np.float64)

@@ -32,7 +32,7 @@ class NgramModel:
     """An n-gram model: vocabulary, tables, and the settings and statistics of its training.
 
     `counts` (V) has how often each word occurs in the training text, and at `<s>` and `</s>` the number of sentences;
-    None for an ARPA file and a model of an earlier version.
+    None for an ARPA file.
     """
 
     vocabulary: Vocabulary

@@ -72,7 +72,7 @@ class ConceptModel(PickledFields):
     root: Annotated[FloatArray, Array("K", values="probabilities")]  # (K) a_T
     prior: Annotated[FloatArray, Array("K", values="positive")]  # (K) P(i), the mean posterior of all headwords
     # how many types <unk>/c stands for, by its name
-    unknown_types: Annotated[Mapping[str, int], Setting(missing={})] = field(default_factory=dict)
+    unknown_types: Annotated[Mapping[str, int], Setting()] = field(default_factory=dict)
     settings: Annotated[Mapping[str, Any], Setting("training", versioned=True)] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

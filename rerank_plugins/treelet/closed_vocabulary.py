@@ -36,7 +36,7 @@ class ClosedVocabulary(PickledFields):
 
     words: Annotated[tuple[str, ...], WordList("V", name="vocabulary")]
     counts: Annotated[LongArray, Array("V", values="not negative")]
-    unknown_types: Annotated[Mapping[str, int], Setting(missing={})] = field(default_factory=dict)
+    unknown_types: Annotated[Mapping[str, int], Setting()] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise ValueError for words without the signature that all unknown words have."""

@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -64,8 +64,6 @@ class Settings:
     `prune_yields`    the same for the n-grams of symbols, which are counted over distinct rules (events.py)
     `signatures_after`, `signature_rate`, `seed`, `english`   settings of `UnknownWords`
     """
-
-    removed: ClassVar[tuple[str, ...]] = ("yield_counts",)  # settings of earlier files
 
     variant: Variant = "treelet"
     min_count: int = 1

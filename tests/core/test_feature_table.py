@@ -85,15 +85,20 @@ def test_damage_to_a_table_is_seen(tmp_path):
     check_damage_is_seen(path, FeatureTable.load, FormatError, flips=200)
 
 
-def test_a_table_without_checksums_is_read_with_a_warning(tmp_path, monkeypatch, caplog):
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("add_checksums", lambda path: None, "not a feature table, or cut short: it does not end in checksums"),
+        ("VERSION", 99, "feature table of version 99, expected 2"),
+    ],
+)
+def test_a_table_without_checksums_or_of_another_version_is_refused(tmp_path, monkeypatch, name, value, said):
     path = tmp_path / "features.npz"
-    made = table()
-    monkeypatch.setattr(feature_table, "VERSION", 1)
-    monkeypatch.setattr(feature_table, "add_checksums", lambda path: None)
-    made.save(path)
+    monkeypatch.setattr(feature_table, name, value)
+    table().save(path)
     monkeypatch.undo()
-    np.testing.assert_array_equal(FeatureTable.load(path).values, made.values)
-    assert f"{path}: feature table of version 1, without checksums" in caplog.text
+    with pytest.raises(FormatError, match=said):
+        FeatureTable.load(path)
 
 
 def test_a_missing_table(tmp_path):

@@ -14,7 +14,6 @@ from rerank_plugins.constituency.training import GrammarSettings, train_grammar
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 from rerank_plugins.hhmm.model import EXCESS
-from rerank_plugins.kit.files.model_file import add_settings, read_model
 from rerank_plugins.kit.vocabulary.signatures import known_form
 from rerank_plugins.kit.vocabulary.unknown_types import unseen_types
 from rerank_plugins.svs.clustering import Clustering
@@ -130,25 +129,6 @@ def test_sentences_by_structured_vectors(files):
     ln_types = model.lexicon.ln_types[model.lexicon.number("zzgrblx", 1)]
     wanted = SvsParser(one).log_probability(words) - ln_types
     assert SvsParser(model).log_probability(words) == pytest.approx(wanted)
-
-
-def test_a_file_without_the_numbers_is_read_as_before(files, tmp_path):
-    for name, kind in (("right.pcfg", PcfgLanguageModel), ("left.pcfg", HhmmLanguageModel)):
-        (tmp_path / name).write_bytes((files / name).read_bytes())
-        add_settings(tmp_path / name, {"unknown_types": {}})
-        whole = kind(files / name, unknown_types=1).totals(SENTENCES)
-        assert kind(tmp_path / name).totals(SENTENCES).tolist() == whole.tolist()
-
-
-def test_settings_are_added_to_a_file_and_nothing_else_changes(files, tmp_path):
-    (tmp_path / "model").write_bytes((files / "right.pcfg").read_bytes())
-    add_settings(tmp_path / "model", {"unknown_types": {"UNK": 7}, "more": "text"})
-    settings, arrays = read_model(files / "right.pcfg", "grammar")
-    new_settings, new_arrays = read_model(tmp_path / "model", "grammar")
-    assert new_settings == settings | {"unknown_types": {"UNK": 7}, "more": "text"}
-    assert arrays.keys() == new_arrays.keys()
-    assert all((arrays[name] == new_arrays[name]).all() for name in arrays)
-    assert read_grammar(tmp_path / "model").lexicon.unknown_types == {"UNK": 7}
 
 
 def test_a_flat_tree_of_an_unparsed_sentence_is_divided_too(files):

@@ -276,18 +276,6 @@ def test_the_least_recently_used_parses_make_room(tmp_path, monkeypatch):
     assert cache.usage() == []
 
 
-def test_the_caches_of_an_older_version_are_removed(tmp_path, caplog):
-    (tmp_path / "parses.sqlite3").write_text("parses")
-    for name in ("features/1f/identity.json", "features/own/notes"):
-        (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_text("{}")
-    with caplog.at_level(logging.INFO):
-        CachedParser(ChainParser(), Store(tmp_path)).parse([["a"]])
-        CachedParser(ChainParser(), Store(tmp_path)).parse([["b"]])
-    assert messages(caplog) == [f"{tmp_path}: the caches of an older version are removed"]
-    assert {path.name for path in tmp_path.rglob("*") if not path.name.startswith(FILE)} == {"features", "own", "notes"}
-
-
 def evict_in_process(folder, start):
     parser = CachedParser(ChainParser(), Store(folder, 60_000))
     for first in range(start, start + 2000, 200):

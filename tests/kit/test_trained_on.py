@@ -173,9 +173,9 @@ def test_languages_of_parsers(place):
 
 
 def test_files_without_a_record(place):
-    write_model(place / "former", "x", {}, {})
+    write_model(place / "none", "x", {}, {})
     write_model(place / "grammar", "grammar", {"language": "de"}, {})
-    assert [read_trained_on(place / name).language for name in ("former", "grammar", "absent")] == ["", "de", ""]
+    assert [read_trained_on(place / name).language for name in ("none", "grammar", "absent")] == ["", "de", ""]
     assert read_trained_on(embedded("dependency-lm.zst")) == TrainedOn("en")
     with pytest.raises(ModelError, match="not a model file"):
         read_trained_on(place / "de.txt")

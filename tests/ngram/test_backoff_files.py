@@ -10,7 +10,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +28,6 @@ from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.model import KIND, NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
-from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_incremental_lm, check_language_model
 from tests.model_files import check_damage_is_seen, content_of, write_content
 from tests.ngram.matched_ngrams import matches
@@ -242,7 +240,7 @@ def test_pieces_of_the_text_and_uncommon_lines(arpa, tmp_path, monkeypatch):
         same(NgramModel.load(tmp_path / "x.arpa"), whole)
 
 
-def test_the_former_name_of_the_unknown_word(arpa, tmp_path):
+def test_the_unknown_word_in_capitals(arpa, tmp_path):
     """As in KenLM, `<UNK>` is `<unk>`, also inside n-grams."""
     grown = (
         arpa.read_text().replace("ngram 2=", "ngram 2=1").replace("\\2-grams:\n", "\\2-grams:\n-0.25\tthe <unk>\t0\n")
@@ -463,28 +461,6 @@ def test_a_checksum_for_every_16_mib(tmp_path):
         stream.write(b"1")
     with pytest.raises(ModelError, match=r"the checksum of bytes 33554432 to 5\d+ is \w{8}, wanted \w{8}"):
         read_model(path, "x")
-
-
-def test_a_file_without_checksums_is_read_with_a_warning_and_renewed(model, tmp_path, caplog):
-    for packed in (False, True):
-        path = tmp_path / f"former{packed}"
-        content = content_of(model)
-        former = content[:8] + b"\1\0\0\0" + content[12:]
-        path.write_bytes(zstandard.ZstdCompressor().compress(former) if packed else former)
-        wanted = read_model(model, "ngram")
-        assert not caplog.messages
-        for left, right in zip(read_model(path, "ngram")[1].values(), wanted[1].values(), strict=True):
-            np.testing.assert_array_equal(left, right)
-        assert f"{path}: model file of version 1, without checksums" in caplog.text
-        caplog.clear()
-        assert renew(path) == path.stat().st_size
-        check_damage_is_seen(path, lambda path: read_model(path, "ngram"), ModelError)
-        before = path.read_bytes()
-        assert renew(path) == len(before)
-        assert path.read_bytes() == before
-        for left, right in zip(read_model(path, "ngram")[1].values(), wanted[1].values(), strict=True):
-            np.testing.assert_array_equal(left, right)
-        assert not caplog.messages
 
 
 def test_what_the_parent_has_checked_a_worker_does_not_check_again(model, tmp_path, monkeypatch):

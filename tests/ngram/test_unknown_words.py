@@ -118,12 +118,12 @@ def test_kenlm_agrees_by_default_and_takes_the_option(kenlm, files):
         assert binary.advance(binary.start(), "lynx")[0] == pytest.approx(own.advance(own.start(), "lynx")[0], abs=1e-4)
 
 
-def test_a_file_without_the_number_is_read_as_before(files, tmp_path):
+def test_a_model_without_the_number_has_one_type(files, tmp_path):
     ngrams = NgramModel.load(files / "cut.ngram")
     settings = {name: value for name, value in ngrams.settings.items() if name != "unknown_types"}
-    NgramModel(ngrams.vocabulary, ngrams.tables, settings).save(tmp_path / "old.ngram")
-    old, whole = NgramLanguageModel(tmp_path / "old.ngram"), NgramLanguageModel(files / "cut.ngram", 1)
-    assert old.totals(SENTENCES).tolist() == whole.totals(SENTENCES).tolist()
+    NgramModel(ngrams.vocabulary, ngrams.tables, settings).save(tmp_path / "without.ngram")
+    without, whole = NgramLanguageModel(tmp_path / "without.ngram"), NgramLanguageModel(files / "cut.ngram", 1)
+    assert without.totals(SENTENCES).tolist() == whole.totals(SENTENCES).tolist()
 
 
 def test_the_trainer_says_the_number_and_options_are_checked(files, tmp_path):

@@ -104,12 +104,12 @@ def test_unigrams_of_an_n_gram_model_are_relative_frequencies(models, tmp_path):
 
 
 def test_a_model_without_counts_is_read_but_has_no_unigrams(models, tmp_path):
-    """An ARPA file, and a model file of an earlier version."""
-    replace(models["ngram-lm"][0].ngrams, counts=None).save(tmp_path / "earlier.ngram")
-    earlier = NgramLanguageModel(tmp_path / "earlier.ngram")
+    """An ARPA file, and a model file of its n-grams."""
+    replace(models["ngram-lm"][0].ngrams, counts=None).save(tmp_path / "uncounted.ngram")
+    uncounted = NgramLanguageModel(tmp_path / "uncounted.ngram")
     sentence = [("the", "cat", "barked")]
-    np.testing.assert_array_equal(earlier.score(sentence)[0], models["ngram-lm"][0].score(sentence)[0])
-    for lm in (earlier, NgramLanguageModel(ARPA)):
+    np.testing.assert_array_equal(uncounted.score(sentence)[0], models["ngram-lm"][0].score(sentence)[0])
+    for lm in (uncounted, NgramLanguageModel(ARPA)):
         with pytest.raises(ModelError, match=f"{lm.model.name}: holds no counts of words.*option 'unigram'"):
             ratio(lm, "the cat")
         named = SlrFeature(lm, models["unigram"][0]).extract(NBestList("0", (Hypothesis("the cat"),)))

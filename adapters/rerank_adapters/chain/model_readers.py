@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
-import numpy as np
-
-from rerank_plugins import ConfigError, ModelError
-from rerank_plugins.core.errors import DAMAGE
-from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import Entry, Registry
 from rerank_plugins.kit.files.model_file import model_kind
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary, open_arpa
@@ -25,7 +20,7 @@ def held_kind(path: Path) -> str | None:
     """
     if is_kenlm_binary(path):
         return ARPA
-    return model_kind(path) or _kind_of_archive(path) or (ARPA if _is_arpa(path) else None)
+    return model_kind(path) or (ARPA if _is_arpa(path) else None)
 
 
 def readers(registry: Registry, kind: str, held: str) -> list[Entry]:
@@ -59,17 +54,6 @@ def _advice(path: Path) -> str:
     if path.suffix == ".toml":
         return "Pipeline.load reads weights, and Pipeline.from_config a config"
     return "FeatureTable.load reads feature tables" if path.suffix == ".npz" else "a file of another kind is an option"
-
-
-def _kind_of_archive(path: Path) -> str | None:
-    """The kind in the header of an archive of arrays, as earlier versions wrote the dependency parser's models."""
-    if not zipfile.is_zipfile(path):
-        return None
-    try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            return str(read_json(archive["header"].tobytes())["kind"]) if "header" in archive.files else None
-    except (*DAMAGE, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
 
 
 def _is_arpa(path: Path) -> bool:

@@ -4,5 +4,5 @@ pieces, word_vectors    words as bags of pieces, and word vectors from plain tex
 lstm, network           the equations of the network
 training                its gradient and its training
 parsing                 from sentences to the best trees under the scores of arcs
-parser_file             a trained parser as a file; former_archive has the files of earlier versions
+parser_file             a trained parser as a file
 """

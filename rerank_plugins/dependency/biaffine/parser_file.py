@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.dependency.biaffine.former_archive import is_archive, read_archive
 from rerank_plugins.dependency.biaffine.lstm import Direction, Float32, Params, halved
 from rerank_plugins.dependency.biaffine.network import Sizes, shapes
 from rerank_plugins.dependency.biaffine.pieces import WordInputs, text_form
@@ -80,14 +79,14 @@ class BiaffineModel:
 
 
 def read_model(path: Path) -> BiaffineModel:
-    """Read a model file, or an archive of an earlier version.
+    """Read a model file.
 
     Raises ModelError for a file that is missing, damaged, cut short, or of another kind or version.
     """
-    settings, arrays = read_archive(path, KIND) if is_archive(path) else model_file.read_model(path, KIND)
+    settings, arrays = model_file.read_model(path, KIND)
     with refusing_damage(f"{path}: damaged model of a parser"):
         lists = {name: tuple(settings[name]) for name in LISTS}
-        check_values("vectors", arrays["vectors"], "finite")  # floats in archives
+        check_values("vectors", arrays["vectors"], "finite")
         vectors = arrays["vectors"].astype(np.float32) / np.float32(VECTOR_SCALE)
         model = BiaffineModel(
             _params(arrays), vectors=vectors, language=settings["language"], settings=settings["settings"], **lists

@@ -5,7 +5,7 @@ Layout: a magic number of 8 bytes; the version and the length of the header (two
 each at a multiple of 64 bytes; and the checksums of all this (core/checksummed_files.py), which the first reading of a
 file in a process and its workers compares. A file may be compressed as a whole by zstd, as the embedded models are; it
 is then decompressed into memory, and its checksums are those of the compressed bytes. Version 2 has arrays as they are,
-version 3, of compressed files, in byte planes; files of version 1, which have no checksums, are read with a warning.
+version 3, of compressed files, in byte planes.
 
 Byte planes are the bytes of an array in an order that compresses well: column by column, integers that rise or stay
 alike as their differences, and of each column the first bytes of all values, then the second bytes, and so on (the
@@ -15,7 +15,6 @@ alike as their differences, and of each column the first bytes of all values, th
 from __future__ import annotations
 
 import json
-import logging
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,12 +34,11 @@ from rerank_plugins.kit.files.languages import ENGLISH, FOLDER
 Bytes = NDArray[np.uint8]
 FAST, SMALL = 1, 19  # compression levels: for the choice between values and differences, and of compact models
 MAGIC = b"rerankLM"
-VERSION, PLANES, FORMER = 2, 3, 1  # version 3 has arrays in byte planes, version 1 no checksums
+VERSION, PLANES = 2, 3  # version 3 has arrays in byte planes
 ALIGNMENT = 64
 ZSTD = b"\x28\xb5\x2f\xfd"
 MOST_RATIO, LEAST_LIMIT = 1000, 1 << 28  # how many times its size, or bytes, a compressed file may decompress to
 Arrays = dict[str, NDArray[Any]]
-logger = logging.getLogger(__name__)
 
 
 def to_planes(array: NDArray[Any]) -> tuple[Bytes, list[bool]]:
@@ -156,7 +154,7 @@ def write_model(
     beginning = _beginning(PLANES if compressed else VERSION, header)
     if compressed:
         padded = (part.tobytes() + bytes(-part.nbytes % ALIGNMENT) for part in contents)
-        return _write_compressed(path, b"".join((beginning, *padded)), SMALL)
+        return _write_compressed(path, b"".join((beginning, *padded)))
 
     def write(stream: BinaryIO) -> None:
         stream.write(beginning)
@@ -174,46 +172,10 @@ def _beginning(version: int, header: Mapping[str, Any]) -> bytes:
     return MAGIC + np.array([version, len(text)], "<u4").tobytes() + text
 
 
-def renew_model(path: Path, level: int) -> int:
-    """Rewrite a model file of version 1 with checksums; return its size in bytes.
-
-    The model is the same, byte for byte, and a file of the current version is not changed. `level` is the compression
-    level, if the file is compressed. Raises ModelError if the file is damaged, and OSError.
-    """
-    with open(path, "rb") as stream:
-        is_compressed = stream.read(len(ZSTD)) == ZSTD
-    content, has_checksums = _content(path)
-    version, _, _ = _header(path, content, has_checksums)
-    if version != FORMER:
-        return path.stat().st_size
-    renewed = content[: len(MAGIC)].tobytes() + np.array([VERSION], "<u4").tobytes() + content[12:].tobytes()
-    return (
-        _write_compressed(path, renewed, level)
-        if is_compressed
-        else _write_checked(path, lambda out: out.write(renewed))
-    )
-
-
-def add_settings(path: Path, settings: Mapping[str, Any]) -> int:
-    """Rewrite a model file with further settings, or other values of some; return its size in bytes.
-
-    The model is the same in all else. Raises ModelError if the file is damaged, and OSError.
-    """
-    with open(path, "rb") as stream:
-        is_compressed = stream.read(len(ZSTD)) == ZSTD
-    content, has_checksums = _content(path)
-    version, header, base = _header(path, content, has_checksums)
-    header["settings"] = {**header["settings"], **settings}
-    renewed = _beginning(VERSION if version == FORMER else version, header) + content[base:].tobytes()
-    if is_compressed:
-        return _write_compressed(path, renewed, SMALL)
-    return _write_checked(path, lambda out: out.write(renewed))
-
-
-def _write_compressed(path: Path, content: bytes, level: int) -> int:
+def _write_compressed(path: Path, content: bytes) -> int:
     import zstandard
 
-    compressed = zstandard.ZstdCompressor(level).compress(content)
+    compressed = zstandard.ZstdCompressor(SMALL).compress(content)
     return _write_checked(path, lambda stream: stream.write(compressed))
 
 
@@ -230,12 +192,10 @@ def _write_checked(path: Path, write: Callable[[BinaryIO], object]) -> int:
 def read_model(path: Path, *kinds: str) -> tuple[dict[str, Any], Arrays]:
     """The settings and the arrays (mapped from the file) of a model of one of these `kinds`.
 
-    A file of version 1, which has no checksums, is read with a warning in the log.
-
     Raises ModelError for a file that is missing, damaged, cut short, not a model file, or of another version or kind.
     """
     content, has_checksums = _content(path)
-    version, header, base = _header(path, content, has_checksums)
+    header, base = _header(path, content, has_checksums)
     try:
         kind, settings = str(header["kind"]), dict(header["settings"])
         arrays = {
@@ -248,41 +208,33 @@ def read_model(path: Path, *kinds: str) -> tuple[dict[str, Any], Arrays]:
         raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
     if kind not in kinds:
         raise ModelError(f"{path}: holds a {kind} model, wanted a {' or '.join(kinds)} model")
-    if version == FORMER:
-        logger.warning(
-            "%s: model file of version %d, without checksums: damage to it goes unseen (train the model again, or run "
-            "`python -m rerank_plugins.resources.renew %s`)",
-            path, FORMER, path,
-        )  # fmt: skip
     return settings, arrays
 
 
 def read_trained_on(path: Path) -> TrainedOn:
     """What the model of a file was trained on; an embedded one of English on English.
 
-    Nothing is recorded where there is no such file, and little in files of earlier versions: the language of grammars.
-    Raises ModelError for a file that is damaged, cut short, or no model file.
+    Nothing is recorded where there is no such file; a parser has its language among its settings. Raises ModelError
+    for a file that is damaged, cut short, or no model file.
     """
     if path.is_relative_to(FOLDER / ENGLISH):
         return TrainedOn(ENGLISH)
     if not path.is_file():
         return TrainedOn()
-    _, header, _ = _header(path, *_content(path))
+    header, _ = _header(path, *_content(path))
     try:
         return TrainedOn(**header.get("trained_on", {"language": header["settings"].get("language", "")}))
     except DAMAGE as error:
         raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
 
 
-def _header(path: Path, content: NDArray[np.uint8], has_checksums: bool) -> tuple[int, dict[str, Any], int]:
-    """The version, the header, and the position of the first array. Raises ModelError."""
+def _header(path: Path, content: NDArray[np.uint8], has_checksums: bool) -> tuple[dict[str, Any], int]:
+    """The header, and the position of the first array. Raises ModelError."""
     size, start = len(content), bytes(content[: len(MAGIC) + 8])
     if start[: len(MAGIC)] != MAGIC:
         raise ModelError(f"{path}: not a model file of this program")
     version, length = np.frombuffer(start[len(MAGIC) :].ljust(8, b"\0"), "<u4").tolist()
-    if len(start) == len(MAGIC) + 8 and (
-        version not in (VERSION, PLANES, FORMER) or (version == FORMER and has_checksums)
-    ):
+    if len(start) == len(MAGIC) + 8 and version not in (VERSION, PLANES):
         raise ModelError(f"{path}: model file of version {version}, wanted version {VERSION}")
     base = len(start) + length
     text = bytes(content[len(start) : base])
@@ -296,9 +248,9 @@ def _header(path: Path, content: NDArray[np.uint8], has_checksums: bool) -> tupl
     end = max(ends, default=base)
     if size < end:
         raise ModelError(f"{path}: model file is cut short: {size} bytes, wanted {end}")
-    if version != FORMER and not has_checksums:
+    if not has_checksums:
         raise ModelError(f"{path}: damaged model file: cut short, or added to: its end is not that of its checksums")
-    return version, header, base
+    return header, base
 
 
 def _array(content: NDArray[np.uint8], place: int, described: Any, shape: Any, differences: Any = None) -> NDArray[Any]:

@@ -182,19 +182,11 @@ class Setting(Stored):
     """What JSON can hold, also with dataclasses and small arrays inside; a mapping may get the program's version.
 
     `name` may be a path with dots, where "*" stands for the prefix of the part. A mapping has at least the `keys`.
-    `size` is the name of a tuple's length. Where files of earlier versions lack the setting, `missing` is its value.
+    `size` is the name of a tuple's length.
     """
 
-    def __init__(
-        self,
-        name: str = "",
-        *,
-        versioned: bool = False,
-        keys: tuple[str, ...] = (),
-        size: str = "",
-        missing: Any = None,
-    ) -> None:
-        self.name, self.versioned, self.keys, self.size, self.missing = name, versioned, keys, size, missing
+    def __init__(self, name: str = "", *, versioned: bool = False, keys: tuple[str, ...] = (), size: str = "") -> None:
+        self.name, self.versioned, self.keys, self.size = name, versioned, keys, size
 
     def write(self, value: Any, name: str, contents: Contents) -> None:
         """Add the value to the settings, below the names of its path."""
@@ -208,7 +200,7 @@ class Setting(Stored):
         """The value, of the type `hint`. Raises an error of DAMAGE where it is missing or of another type."""
         value: Any = contents.settings
         for key in self._path(name, contents):
-            value = value[key] if self.missing is None else value.get(key, self.missing)
+            value = value[key]
         if self.size:
             contents.agree(name, (len(value),), (self.size,))
         return _from_json(hint, {key: value[key] for key in self.keys} if self.keys else value)
@@ -343,9 +335,8 @@ def _from_json(hint: Any, value: Any) -> Any:
     """The value of a type, given what JSON holds. Raises an error of DAMAGE."""
     kind = get_origin(hint) or hint
     if is_dataclass(kind):
-        hints, removed = get_type_hints(kind), getattr(kind, "removed", ())  # settings that earlier versions had
-        known = {name: each for name, each in value.items() if name not in removed}
-        return kind(**{name: _from_json(hints[name], each) for name, each in known.items()})  # type: ignore[operator]
+        hints = get_type_hints(kind)
+        return kind(**{name: _from_json(hints[name], each) for name, each in value.items()})  # type: ignore[operator]
     if kind is np.ndarray:
         return np.array(value, _scalar(hint))
     if kind in (bool, dict, Mapping) and not isinstance(value, kind):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -163,8 +162,6 @@ class Store:
         """The connection of this process; a fork leaves alone the one that it has inherited."""
         if os.getpid() not in self._connections:
             self.folder.mkdir(parents=True, exist_ok=True)
-            if not self.file.exists():
-                _remove_former(self.folder)
             self._connections[os.getpid()] = blobs.opened(self.file)
         return self._connections[os.getpid()]
 
@@ -212,15 +209,3 @@ def user_store() -> Store | None:
     """The user's store; None if the user wants none (`RERANK_CACHE` is empty)."""
     folder = cache_folder()
     return Store(folder, cache_limit()) if folder else None
-
-
-def _remove_former(folder: Path) -> None:
-    """Remove the caches of versions that kept parses and values in files of their own."""
-    parses = list(folder.glob("parses.sqlite3*"))
-    values = [file.parent for file in folder.glob("features/*/identity.json")]
-    if parses or values:
-        logger.info("%s: the caches of an older version are removed", folder)
-    for file in parses:
-        file.unlink(missing_ok=True)
-    for of_one_feature in values:
-        shutil.rmtree(of_one_feature, ignore_errors=True)

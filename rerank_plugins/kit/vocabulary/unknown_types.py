@@ -15,8 +15,8 @@ bias; a lower bound, right in order of magnitude):
     T = replaced + n1 (n1 - 1) / (2 (n2 + 1))
 
 `<unk>` that has replaced nothing has its probability from smoothing, as one type among all others, and T = 1. That is
-KenLM's `<unk>`, with one share of the uniform distribution. A model file that does not record T, such as an ARPA file
-or one of an earlier version, is read with T = 1.
+KenLM's `<unk>`, with one share of the uniform distribution. A model that does not record T, such as an ARPA file, is
+read with T = 1.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ def ln_types(words: Sequence[str], types: Mapping[str, int] | int) -> FloatArray
 
 
 def read_unknown_types(settings: Mapping[str, Any]) -> dict[str, int]:
-    """T of each signature by the settings of a model file; those of earlier versions record none.
+    """T of each signature by the settings of a model file.
 
-    Raises ValueError or TypeError for a file that is damaged.
+    Raises KeyError, ValueError or TypeError for a file that is damaged.
     """
-    types = {str(form): int(number) for form, number in dict(settings.get("unknown_types", {})).items()}
+    types = {str(form): int(number) for form, number in dict(settings["unknown_types"]).items()}
     if min(types.values(), default=1) < 1:
         raise ValueError(f"a signature of {min(types.values())} types")
     return types
