@@ -11,7 +11,6 @@ from rerank_plugins.kit.files.array_values import RANGES, ContentsError, check_r
 NAN, INF = float("nan"), float("inf")
 LEGAL = {
     "any": (NAN, INF, -INF, -1.0, 0.0, 2.0),
-    "numbers": (INF, -INF, -1.0, 0.0, 2.0),
     "finite": (-1.0, 0.0, 2.0),
     "not negative": (0.0, -0.0, 2.0),
     "positive": (0.5, 2.0),

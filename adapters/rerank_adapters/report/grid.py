@@ -18,7 +18,7 @@ def grid_table(grid: Grid, result: TuningResult, name: str, metric: Metric) -> T
     axes = [Axis.read(text) for text in grid.axes]
     scores = np.array([step.score for step in result.trace]).reshape([len(axis.values) for axis in axes])
     best = best_point(scores, metric.higher_is_better)
-    plane = scores[(..., *best[2:])]
+    plane = scores[..., best[2]] if len(axes) > 2 else scores
     rows = [
         [numbers.score(score) + " *" * ((i, j)[: plane.ndim] == best[:2]) for j, score in enumerate(row.ravel())]
         for i, row in enumerate(plane)

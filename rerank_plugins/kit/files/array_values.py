@@ -18,9 +18,7 @@ from rerank_plugins.core.errors import DAMAGE, ModelError
 
 ROUNDING = 1e-6  # by which a stored probability may be above 1, or its logarithm above 0
 
-ValueKind = Literal[
-    "any", "numbers", "finite", "not negative", "positive", "probabilities", "logarithms", "ln p", "finite ln p"
-]
+ValueKind = Literal["any", "finite", "not negative", "positive", "probabilities", "logarithms", "ln p", "finite ln p"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,6 @@ class Range:
 
 FINITE = float(np.finfo(np.float64).max)
 RANGES: dict[ValueKind, Range] = {
-    "numbers": Range("a number"),  # or an infinity, but not NaN
     "finite": Range("a finite number", -FINITE, FINITE),
     "not negative": Range("a finite number, 0 or more", 0.0, FINITE),
     "positive": Range("a finite number above 0", nextafter(0.0, 1.0), FINITE),

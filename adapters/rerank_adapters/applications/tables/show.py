@@ -69,11 +69,13 @@ def segment_records(table: FeatureTable, segment: int, patterns: Sequence[str] =
     if patterns and not matching(part.all_names, patterns):
         return []
     size, sparse = len(part.values), part.sparse
-    columns = {part.names[column]: part.values[:, column] for column in matching(part.names, patterns)}
+    columns: dict[str, FloatArray] = {
+        part.names[column]: part.values[:, column] for column in matching(part.names, patterns)
+    }
     rows = np.repeat(np.arange(size), np.diff(sparse.indptr))
     for column in matching(sparse.names, patterns):
         if (here := sparse.indices == column).any():
-            columns[sparse.names[column]] = np.bincount(rows[here], sparse.data[here], size)
+            columns[sparse.names[column]] = np.bincount(rows[here], sparse.data[here], size).astype(np.float64)
     return [{"hypothesis": i + 1, **{name: float(values[i]) for name, values in columns.items()}} for i in range(size)]
 
 
