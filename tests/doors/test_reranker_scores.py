@@ -139,7 +139,7 @@ def test_what_is_recorded(rows, record):
 
 
 def test_a_request_of_json_is_completed_too(tuned):
-    from rerank_adapters.applications.serving.bodies import Limits, Request, read_request
+    from rerank_adapters.applications.serving.bodies import Limits, Request, read_lists
 
     reranker = Reranker.load(tuned / "w.toml")
     nbest = read_nbest(tuned / "test")[0]
@@ -149,6 +149,6 @@ def test_a_request_of_json_is_completed_too(tuned):
         [{"text": h.text, "features": {"score": h.features[0]}} for h in nbest],
     ):
         body = json.dumps({"hypotheses": record}).encode()
-        lists = read_request(Request(body, True), reranker, Limits())
-        answers.append(next(iter(reranker.rerank_all(lists.nbests))).texts)
+        nbests, _ = read_lists(Request(body, True), reranker, Limits())
+        answers.append(next(iter(reranker.rerank_all(nbests))).texts)
     assert answers[0] == answers[1] == reranker.rerank(nbest).texts

@@ -70,16 +70,12 @@ def serve_fork(
         _answer(connection, lambda: work)
 
 
-def end_with(parent: int, *, thread: bool = True) -> None:
-    """Let this process end when the thread of the parent that has started it does, and not by the signals of ENDING.
-
-    Without `thread`, nothing but the kernel looks after that, so that the process may still fork.
-    """
+def end_with(parent: int) -> None:
+    """Let this process end when the thread of the parent that has started it does, and not by the signals of ENDING."""
     for number in ENDING:  # unlike SIG_IGN, programs that the work starts do not inherit a handler
         signal.signal(number, lambda number, frame: None)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-    if thread:
-        Thread(target=_watch, args=(parent,), daemon=True).start()
+    Thread(target=_watch, args=(parent,), daemon=True).start()
     if sys.platform == "linux":
         import ctypes
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
-import select
 import signal
 import sys
 import threading
@@ -31,7 +30,6 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
-from rerank_adapters.runtime.fork_server import ForkedWorker, ForkServer
 from rerank_adapters.runtime.progress import paused
 from rerank_adapters.runtime.worker_process import ENDING, packed, serve, serve_fork
 from rerank_plugins import RerankError
@@ -43,7 +41,7 @@ Result = TypeVar("Result")
 
 
 class _Worker(NamedTuple):
-    process: BaseProcess | ForkedWorker
+    process: BaseProcess
     connection: Connection[Any, Any]
 
 
@@ -55,14 +53,9 @@ class Workers(Generic[Item, Result]):
     when all submitted items are done.
     """
 
-    def __init__(
-        self, work: Callable[[Item], Result], jobs: int, name: str, fork_server: ForkServer | None = None
-    ) -> None:
-        """Prepare workers; messages call `work` by `name`, for instance "the parser".
-
-        With `fork_server`, which has the work, it forks them, however many threads this process has by then.
-        """
-        self._work, self._jobs, self._name, self._fork_server = work, jobs, name, fork_server
+    def __init__(self, work: Callable[[Item], Result], jobs: int, name: str) -> None:
+        """Prepare workers; messages call `work` by `name`, for instance "the parser"."""
+        self._work, self._jobs, self._name = work, jobs, name
         self._workers: list[_Worker] = []
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
         self._threads = ThreadPoolExecutor(jobs, "workers")  # none has started
@@ -97,11 +90,6 @@ class Workers(Generic[Item, Result]):
         """
         if self._workers:
             return
-        if self._fork_server is not None:
-            for _ in range(self._jobs):
-                self._workers.append(_Worker(*self._fork_server.worker()))
-                self._idle.put(self._workers[-1])
-            return
         forks = self.forks
         parts = b"" if forks else packed(self._work, self._name)
         context: Any = multiprocessing.get_context("fork" if forks else "spawn")
@@ -119,16 +107,6 @@ class Workers(Generic[Item, Result]):
                 with suppress(OSError):  # it has ended already, which the first item will show
                     worker.connection.send_bytes(parts)
             self._idle.put(worker)
-
-    @property
-    def ended(self) -> bool:
-        """Whether a process has ended by itself, which is known as long as no item is in work."""
-        if not hasattr(select, "poll"):
-            return any(worker.connection.poll() for worker in self._workers)
-        ends = select.poll()  # a twentieth of the time of `Connection.poll`
-        for worker in self._workers:
-            ends.register(worker.connection, select.POLLIN)
-        return bool(ends.poll(0))
 
     def __enter__(self) -> Self:
         return self
@@ -178,14 +156,6 @@ def may_fork() -> bool:
         and "torch" not in sys.modules
         and all(isinstance(t, threading.Timer) or type(t).__module__.startswith("rich.") for t in others)
     )
-
-
-def fork_server(work: Callable[[Any], Any]) -> ForkServer | None:
-    """A process that forks workers for `work` from now on, or None where a fork of this process is not safe."""
-    if not may_fork():
-        return None
-    with _ready_to_fork():
-        return ForkServer(work)
 
 
 @contextmanager

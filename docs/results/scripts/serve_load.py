@@ -44,6 +44,7 @@ from rerank_plugins.core.loader import load_plugins
 
 START = "import sys; from rerank_adapters.cli import main; main(sys.argv[1:])"
 TICK = os.sysconf("SC_CLK_TCK")
+PATIENCE = 10.0  # seconds within which the processes of a server must end after it
 SOAKED = 100  # hypotheses of each list of a soak
 
 
@@ -82,7 +83,9 @@ def main(
     ):
         asyncio.run(_measure(url, pid, nbests, lengths, requests, more, damaged, hanging, soak, clients))
         children = _descendants(pid)
-    left = [child for child in children if Path(f"/proc/{child}").exists()]
+    end = time.monotonic() + PATIENCE
+    while (left := [child for child in children if Path(f"/proc/{child}").exists()]) and time.monotonic() < end:
+        time.sleep(0.1)
     print(f"\nprocesses left after the stop: {len(left)}")
 
 
@@ -216,7 +219,7 @@ def _damage(rng: random.Random, body: bytes) -> bytes:
 
 
 def _children(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [child for file in Path(f"/proc/{pid}/task").glob("*/children") for child in file.read_text().split()]
 
 
 def _descendants(pid: int) -> list[str]:

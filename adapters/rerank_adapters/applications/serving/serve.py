@@ -39,8 +39,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 @click.option("--max-queue", "queue", type=click.IntRange(0), default=64, show_default=True, metavar="N",
               help="Refuse requests while this many wait (503).")  # fmt: skip
 @click.option("--max-connections", type=click.IntRange(1), default=512, show_default=True, metavar="N",
-              help="Keep at most this many connections; a new one then replaces one that waits for its client, or is"
-              " told to come again (503).")  # fmt: skip
+              help="Refuse requests while there are more connections (503).")  # fmt: skip
 @click.pass_obj
 def command(
     registry: Registry, weights: Path, host: str, port: int, jobs: int, max_body: int, max_lists: int,
@@ -50,7 +49,8 @@ def command(
 
     POST /rerank takes lists as JSON, or in any n-best format with ?format=NAME, and answers with the lists in their new
     order; /health and /metrics are for monitoring. Where the environment variable RERANK_TOKEN is set, requests must
-    bear it. SIGTERM, SIGHUP and Ctrl-C let the requests that have begun finish. Needs the extra `serve`.
+    bear it. SIGTERM, SIGHUP and Ctrl-C let the requests that have begun finish; a second Ctrl-C ends them. Needs the
+    extra `serve`.
 
     \b
     rerank serve -w weights.toml &
@@ -58,27 +58,22 @@ def command(
         -H 'Content-Type: application/json' http://127.0.0.1:8017/rerank
     """  # noqa: D301
     from rerank_adapters.applications.serving.bodies import Limits
+    from rerank_adapters.applications.serving.pool import Pool
+    from rerank_adapters.applications.serving.worker import Served, say
+    from rerank_adapters.chain.reranker import Reranker
 
     try:
-        from rerank_adapters.applications.serving.connections import bound, possible_connections
-        from rerank_adapters.applications.serving.server import serve
+        from rerank_adapters.applications.serving.application import Application
+        from rerank_adapters.applications.serving.server import listening_at, serve
     except ModuleNotFoundError as error:
         raise ConfigError(f"serve needs the package {error.name}: pip install 'rerank-plugins[serve]'") from None
-    from rerank_adapters.applications.serving.log import say, write_without_fail
-    from rerank_adapters.applications.serving.pool import Pool, Serving
-
-    write_without_fail()
+    plan = Reranker.load(weights, registry).plan
+    limits = Limits(max_lists, max_hypotheses, max_words, max_characters)
+    # Models that fill a GPU, or use threads of their own, do not survive a fork.
+    shared = not any(extractor.one_process for extractor in plan.extractors.values())
+    pool = Pool(Served(weights, tuple(registry.files), limits), jobs, queue, shared=shared)
     token = os.environ.get(TOKEN, "")
-    connections = possible_connections(max_connections, jobs)
-    limits = Limits(max_body, max_lists, max_hypotheses, max_words, max_characters, timeout, queue, connections)
-    serving = Serving(weights, tuple(registry.files), limits)
-    serving.load()
-    with bound(host, port) as listening:
+    with listening_at(host, port) as listening:
         if host not in LOOPBACK and not token:
             say(f"rerank: {host} can be reached by others; set {TOKEN} to let in only those who bear it")
-        pool = Pool(serving, jobs, queue)
-        try:
-            pool.start()
-            serve(listening, pool, limits, token)
-        finally:
-            pool.stop()
+        serve(listening, Application(pool, max_body, timeout, token), max_connections)

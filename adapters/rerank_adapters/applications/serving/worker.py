@@ -1,0 +1,115 @@
+"""What a process that reranks does: it loads the weights, and answers one request at a time.
+
+It reads the lists of a request and writes the answer as well, so that a body of any form costs the process that holds
+the connections nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import sys
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from threading import Thread
+from typing import NamedTuple
+
+from rerank_adapters.applications.serving.bodies import Limits, Request, read_lists, write_answer
+from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.reranker import Reranker
+from rerank_adapters.runtime.worker_process import ENDING
+from rerank_plugins import ConfigError, FormatError, RerankError
+from rerank_plugins.core.guests.stdout import none_for_data
+from rerank_plugins.core.loader import load_plugins
+
+NAMES = "RERANK_SERVED"  # the environment variable of the weights and the files of plugins, as a list in JSON
+WRONG, FAULT = 422, 500
+
+
+class Answer(NamedTuple):
+    """The answer to a request: its HTTP status, media type and body, and how much was reranked."""
+
+    status: int
+    media_type: str
+    body: bytes
+    lists: int = 0
+    hypotheses: int = 0
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a server serves: a file of weights, with the files of plugins that it may name, for requests in limits."""
+
+    weights: Path
+    files: tuple[Path, ...]
+    limits: Limits
+
+
+def ignore_signals() -> None:
+    """Ignore the signals that end a server, which a terminal or a service manager may send to its processes as well."""
+    for number in ENDING:  # unlike SIG_IGN, programs that the work starts do not inherit a handler
+        signal.signal(number, lambda number, frame: None)
+
+
+def begin() -> None:
+    """Prepare this process for its work; it ends when the server does."""
+    ignore_signals()
+    none_for_data()
+    Thread(target=_end_with_server, daemon=True).start()
+
+
+def _end_with_server() -> None:
+    server = multiprocessing.parent_process()
+    if server is not None:
+        server.join()
+        os._exit(1)
+
+
+@cache
+def load(weights: Path, files: tuple[Path, ...]) -> Reranker:
+    """The reranker, with all of its models loaded. What requests hold is never written to the cache of parses."""
+    os.environ["RERANK_CACHE"] = ""
+    reranker = Reranker.load(weights, load_plugins(BUILTIN, files))
+    named = {**reranker.weights.provenance, "file": weights.name}  # answers do not show folders
+    reranker = Reranker(replace(reranker.weights, provenance=named), reranker.job)
+    reranker.warm_up()
+    return reranker
+
+
+def loaded(served: Served) -> int:
+    """The number of this process, when it has loaded the models. Raises what the loading does."""
+    load(served.weights, served.files)
+    return os.getpid()
+
+
+def answer(served: Served, request: Request) -> Answer:
+    """The answer to a request; one that is malformed or beyond the limits has the status 422, a fault 500."""
+    try:
+        reranker = load(served.weights, served.files)
+        nbests, form = read_lists(request, reranker, served.limits)
+        reranked = list(reranker.rerank_all(nbests))
+        return Answer(200, *write_answer(request.output, form, reranked), len(nbests), sum(map(len, nbests)))
+    except (FormatError, ConfigError) as error:
+        return _problem(WRONG, str(error))
+    except RecursionError:
+        return _problem(WRONG, "the body is nested too deeply")
+    except MemoryError:
+        return _problem(FAULT, "out of memory")
+    except Exception as error:
+        kind = "" if isinstance(error, RerankError) else f"a fault of the program: {type(error).__name__}: "
+        say(f"rerank: {kind}{error}")
+        return _problem(FAULT, "the lists could not be reranked; the reason is in the server's log")
+
+
+def _problem(status: int, message: str) -> Answer:
+    return Answer(status, "application/json", json.dumps({"error": message}, ensure_ascii=False).encode())
+
+
+def say(line: str) -> None:
+    """Write a line to stderr. A server goes on where nobody reads its log, or the disk that takes it is full."""
+    with suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)
