@@ -72,6 +72,9 @@ def test_the_options_in_the_table_of_metrics_are_those_there_are():
         assert written == known or "the same" in options, name
 
 
+VALUE = r"(?:\[[^]]*\]|[^\s,']+)"  # of an option: a list in brackets, or what no comma ends
+
+
 def mentions() -> list[tuple[str, str, str, list[str]]]:
     """Plugins that commands in the documentation name: page, kind, name, options that are set."""
     flag = "|".join(map(re.escape, FLAGS))
@@ -79,9 +82,9 @@ def mentions() -> list[tuple[str, str, str, list[str]]]:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         for code in re.findall(r"```sh\n(.*?)```|`(rerank [^`]*)`|^    (rerank .*)$", text, re.S | re.M):
-            for option, plugin in re.findall(rf"(?<=\s)({flag}) +'?([a-z][\w+-]*(?:,\w+=[^\s,']+)*)", "".join(code)):
-                name, *options = plugin.split(",")
-                named.append((page.name, FLAGS[option], name, [setting.partition("=")[0] for setting in options]))
+            pattern = rf"(?<=\s)({flag}) +'?([a-z][\w+-]*)((?:,\w+={VALUE})*)"
+            for option, name, settings in re.findall(pattern, "".join(code)):
+                named.append((page.name, FLAGS[option], name, re.findall(rf",(\w+)={VALUE}", settings)))
     return named
 
 
