@@ -118,20 +118,18 @@ class CompletionsServer:
             answer = connections.request(
                 "POST", address, body=json.dumps(asked).encode(), headers=headers, redirect=False
             )
-        except urllib3.exceptions.HTTPError as error:
+        except urllib3.exceptions.MaxRetryError as error:
             trials = f"{self.retries + 1} trials" if self.retries else "1 trial"
-            why = _one_line(str(getattr(error, "reason", None) or error), key)
-            raise ModelError(f"{self.url}: no answer after {trials}: {why}") from None
+            raise ModelError(f"{self.url}: no answer after {trials}: {_one_line(str(error.reason), key)}") from None
+        except urllib3.exceptions.HTTPError as error:  # as for a pause that cannot be read
+            raise ModelError(f"{self.url}: no answer: {_one_line(str(error), key)}") from None
         if answer.status != 200:
             message = _message(answer.data.decode(errors="replace"), key) or answer.reason
             raise ModelError(f"{self.url}: the server refuses the request, {answer.status}: {message}")
-        return self._read(answer.data, texts)
-
-    def _read(self, answer: bytes, texts: Sequence[str]) -> list[GivenText]:
         try:
-            choices = sorted(_Completion.model_validate_json(answer).choices, key=lambda choice: choice.index)
+            choices = sorted(_Completion.model_validate_json(answer.data).choices, key=lambda choice: choice.index)
         except ValidationError:
-            found = _one_line(answer.decode(errors="replace"), "")[:60]
+            found = _one_line(answer.data.decode(errors="replace"), key)[:60]
             raise ModelError(f"{self.url}: found {found!r}, wanted a completion in JSON") from None
         if [choice.index for choice in choices] != list(range(len(texts))):
             raise ModelError(f"{self.url}: found {len(choices)} choices, wanted one for each of {len(texts)} texts")

@@ -154,6 +154,11 @@ def test_the_key_is_sent_and_shown_nowhere(monkeypatch):
     with serving(Behaviour(key="other")) as url, pytest.raises(ModelError, match="401: wrong key") as raised:
         ServerLanguageModel("m", url).score([["a"]])
     assert "secret" not in str(raised.value)
+    echoed = Behaviour(key="secret-123")
+    echoed.answer = lambda path, request: {"key": "Bearer secret-123"}
+    with serving(echoed) as url, pytest.raises(ModelError, match="wanted a completion") as raised:
+        ServerLanguageModel("m", url).score([["a"]])
+    assert "secret" not in str(raised.value)
     for wrong in ("http://me:secret@localhost/v1", "http://localhost/v1?key=secret"):
         with pytest.raises(ConfigError, match="the key belongs in the environment") as raised:
             ServerLanguageModel("m", wrong)
