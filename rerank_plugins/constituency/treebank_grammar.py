@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from rerank_plugins import BoolArray, FloatArray, FormatError, IntArray, LongArray, Tree, normal_form
 from rerank_plugins.constituency.grammar import Grammar, numbered
 from rerank_plugins.constituency.lexicon import Smoothing, Tagged, lexicon_of, smoothed, weighed, with_tagged_words
-from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.trees.binarisation import JOINED, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE, UnknownWords
@@ -245,13 +244,13 @@ def grammar_of_counts(
     values = [counts.binary_count, counts.unary_count, emission]
     total = np.bincount(np.concatenate(parents), np.concatenate(values), len(symbols))
     with np.errstate(divide="ignore"):
-        log_total = log(total)
+        log_total = np.log(total)
     rules, chains = counts.binary[binary], counts.unary[unary]
     types = types_of_signatures(forest.occurrences, frozenset(words))
     return Grammar(
-        symbols, bases, base, *_sorted(rules, log(counts.binary_count[binary]) - log_total[rules[:, 0]]),
-        *_sorted(chains, log(counts.unary_count[unary]) - log_total[chains[:, 0]]),
-        lexicon_of(words, word, symbol, log(emission) - log_total[symbol], types), settings,
+        symbols, bases, base, *_sorted(rules, np.log(counts.binary_count[binary]) - log_total[rules[:, 0]]),
+        *_sorted(chains, np.log(counts.unary_count[unary]) - log_total[chains[:, 0]]),
+        lexicon_of(words, word, symbol, np.log(emission) - log_total[symbol], types), settings,
     )  # fmt: skip
 
 

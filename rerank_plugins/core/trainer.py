@@ -18,17 +18,16 @@ from rerank_plugins.core.trained_on import TrainedOn
 
 Reading = Literal["text", "pairs", "dependencies", "constituents", "files"]
 PARSED = ("dependencies", "constituents")  # readings of trees, for which text is parsed
-Use = Literal["text", "held-out", "language", "memory", "cluster", "seed", "jobs"]
+Use = Literal["text", "held-out", "language", "cluster", "seed", "jobs"]
 
 
 class TrainingData(ABC):
     """The data of a training, opened, and the common options that the trainer uses; the others have their defaults.
 
-    `paths`      the files as the user named them; `names` are those to record and to show
-    `output`     the model file; it is written after the training, by `Trained.save`
-    `held_out`   the files of `--held-out`
-    `language`   the code of `--language`, or ""
-    `workspace`  a kit.workspace.Workspace, for large arrays
+    `paths`     the files as the user named them; `names` are those to record and to show
+    `output`    the model file; it is written after the training, by `Trained.save`
+    `held_out`  the files of `--held-out`
+    `language`  the code of `--language`, or ""
     """
 
     paths: Sequence[str]
@@ -37,7 +36,6 @@ class TrainingData(ABC):
     language: str = ""
     seed: int = 1
     jobs: int = 1
-    workspace: Any = None
 
     @property
     @abstractmethod

@@ -24,7 +24,6 @@ import numpy as np
 from rerank_plugins import DependencyTree, IntArray, LongArray
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_unknown
 from rerank_plugins.kit.vocabulary.word_ids import Numbering, Vocabulary
-from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
 
 Ids = IntArray
 NONE = -1  # fills the positions before ROOT
@@ -142,13 +141,12 @@ class TreeCollector:
     With `tagged`, it counts the UPOS of each word, `_` in a tree without tags.
     """
 
-    def __init__(self, workspace: Workspace | None = None, *, tagged: bool = False) -> None:
-        workspace = workspace or Workspace()
+    def __init__(self, *, tagged: bool = False) -> None:
         self._words, self._labels = Numbering(), Numbering()
         self._tagged = tagged
         self._tags: Counter[tuple[str, str]] = Counter()
-        self._rows = Collection(workspace, np.int32, 3)
-        self._lengths = Collection(workspace, np.int32)
+        self._rows: list[IntArray] = []
+        self._lengths: list[IntArray] = []
 
     def add(self, trees: Iterable[DependencyTree]) -> None:
         """Add trees to the corpus."""
@@ -157,8 +155,9 @@ class TreeCollector:
             forest = lay_out(block, self._words.number_of, self._labels.number_of)
             here = np.arange(len(forest.heads), dtype=np.int32)
             distances = np.where(forest.heads < 0, 0, forest.heads - here)
-            self._rows.append(np.stack([forest.words, distances, forest.labels], axis=1))
-            self._lengths.append(np.diff(forest.offsets))
+            rows = np.stack([forest.words, distances, forest.labels], axis=1)
+            self._rows.append(rows.astype(np.int32, copy=False))
+            self._lengths.append(np.diff(forest.offsets).astype(np.int32))
             if self._tagged:
                 for tree in block:
                     self._tags.update(zip(tree.words, tree.tags or ("_",) * len(tree.words), strict=True))
@@ -166,14 +165,16 @@ class TreeCollector:
     @property
     def trees(self) -> int:
         """The number of trees so far."""
-        return self._lengths.rows
+        return sum(map(len, self._lengths))
 
     def finish(self, min_count: int, word_form: Fold = str, label_form: Fold = str) -> Corpus:
         """The corpus; words that occur fewer than `min_count` times are not in its vocabulary. Empties the collector.
 
         Words with the same `word_form`, and labels with the same `label_form`, are one.
         """
-        rows, lengths = self._rows.finish(), self._lengths.finish()
+        rows = np.concatenate([np.zeros((0, 3), np.int32), *self._rows])
+        lengths = np.concatenate([np.zeros(0, np.int32), *self._lengths])
+        self._rows, self._lengths = [], []
         forms, counts = _counted(self._words, rows[:, 0], word_form)
         words, new_words, unknown = _settled(forms, counts, min_count)
         labels, new_labels, _ = _settled(*_counted(self._labels, rows[:, 2], label_form), 1)
@@ -187,10 +188,7 @@ class TreeCollector:
 
 def _counted(names: Numbering, used: IntArray, form: Fold) -> tuple[tuple[str, ...], LongArray]:
     """The form of each name, and how often it is used."""
-    counts = np.zeros(len(names), np.int64)
-    for start in range(0, len(used), PIECE):
-        counts += np.bincount(used[start : start + PIECE], minlength=len(names))
-    return tuple(form(name) for name in names), counts
+    return tuple(form(name) for name in names), np.bincount(used, minlength=len(names))
 
 
 def _settled(forms: Sequence[str], counts: LongArray, min_count: int) -> tuple[tuple[str, ...], IntArray, int]:

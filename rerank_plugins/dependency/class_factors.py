@@ -23,6 +23,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.dependency.ancestor_paths import Corpus, TreePaths
 from rerank_plugins.dependency.class_paths import ClassPaths
@@ -33,7 +34,6 @@ from rerank_plugins.kit.backoff.estimation import Estimate
 from rerank_plugins.kit.backoff.events import MOST_EVENTS
 from rerank_plugins.kit.backoff.scoring import score_above, score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
-from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.files.model_schema import Array, Part
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_unknown
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.kit.backoff.tables import BackoffTables
-from rerank_plugins.kit.elementary_functions import LN10
 
 
 def least_scores(tables: BackoffTables) -> FloatArray:

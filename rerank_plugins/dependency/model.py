@@ -46,7 +46,6 @@ from rerank_plugins.kit.files.model_schema import ModelFile, Part, Setting
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.vocabulary.unknown_types import divide_unknown
 from rerank_plugins.kit.vocabulary.word_ids import Vocabulary
-from rerank_plugins.kit.workspace import Workspace
 
 SMOOTHINGS: dict[str, type[Smoothing]] = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
 REMEMBERED = 16 * MEGABYTE  # of names and their numbers
@@ -218,8 +217,7 @@ class _NumberCache(Remembered[str, int]):
 def train(collector: TreeCollector, settings: Settings, **estimation: Any) -> DependencyModel:
     """A model of the collected trees; the collector is emptied. `estimation` are the other arguments of `train_on`.
 
-    The model does not depend on the order of the trees, nor on the memory of the workspace, which should be that of the
-    collector. Raises ModelError if there are no trees.
+    The model does not depend on the order of the trees. Raises ModelError if there are no trees.
     """
     if not collector.trees:
         raise ModelError("there is nothing to train a dependency language model on: no trees")
@@ -231,7 +229,6 @@ def train_on(
     settings: Settings,
     *,
     features: Features | None = None,
-    workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> DependencyModel:
@@ -247,13 +244,12 @@ def train_on(
     def estimated(
         events: Iterable[Ids], sizes: tuple[int, ...], prune: tuple[int, ...], lowest: FloatArray | None = None
     ) -> Estimate:
-        source = TupleEvents(sizes, workspace)
+        source = TupleEvents(sizes)
         for block in events:
             source.add(block)
         return estimate(
-            source, SMOOTHINGS[settings.smoothing](), prune=prune, lowest=lowest, workspace=workspace, jobs=jobs,
-            progress=progress,
-        )  # fmt: skip
+            source, SMOOTHINGS[settings.smoothing](), prune=prune, lowest=lowest, jobs=jobs, progress=progress
+        )
 
     classes = None
     if settings.classes:

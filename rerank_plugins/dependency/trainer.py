@@ -46,7 +46,7 @@ class DependencyLMTrainer(Trainer):
     """  # noqa: D301
 
     reads = "dependencies"
-    uses = ("language", "held-out", "memory", "cluster")
+    uses = ("language", "held-out", "cluster")
     default_parser = "english"
 
     order: int = option(4, within="[1, 6]", doc="Number of words in a path: a word and its ancestors.")
@@ -85,9 +85,9 @@ class DependencyLMTrainer(Trainer):
         if self.tagged and not self.classes:
             raise ConfigError("--tagged: only a model with --classes reads it")
         features = self._features(data, settings) if self.classes else None
-        collector = TreeCollector(data.workspace, tagged=self.classes)
+        collector = TreeCollector(tagged=self.classes)
         collector.add(data.examples())
-        model = train(collector, settings, features=features, workspace=data.workspace, jobs=data.jobs)
+        model = train(collector, settings, features=features, jobs=data.jobs)
         model = replace(model, provenance={**model.provenance, **data.provenance})
         ngrams = ", ".join(f"{n:,}" for n in model.tables.sizes)
         if model.classes:

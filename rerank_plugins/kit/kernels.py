@@ -20,7 +20,7 @@ from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit, vectorize
+from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
@@ -38,9 +38,11 @@ def kernel(function: Function, **options: Any) -> Function:
     """Compile a function on its first call, without the interpreter's lock, and keep the machine code on disk."""
     if config.DISABLE_JIT:
         return _interpreted(function, **options)
-    compiled: Function = _kept(njit, function, **({"nogil": True} | NO_CALLBACK | options))
+    folder = folder_of(function.__module__.partition(".")[0])
+    with kept_in(folder) if folder else nullcontext():
+        compiled: Any = njit(cache=folder is not None, **({"nogil": True} | NO_CALLBACK | options))(function)
     _kernels.append(compiled)
-    return compiled
+    return compiled  # type: ignore[no-any-return]
 
 
 def filling_kernel(function: Function, **options: Any) -> Function:
@@ -51,24 +53,12 @@ def filling_kernel(function: Function, **options: Any) -> Function:
     return kernel(function, **(NO_REFERENCES | options))
 
 
-def universal(function: Callable[..., Any]) -> Any:
-    """A universal function of NumPy that is compiled on its first call, and its machine code is kept on disk."""
-    return _kept(vectorize, function)
-
-
 def _interpreted(function: Function, error_model: str = "python", **_: Any) -> Function:
     """The function as plain Python, whose whole numbers wrap around in silence, as those of machine code do."""
     division: Any = {"divide": "ignore", "invalid": "ignore"} if error_model == "numpy" else {}
     interpreted: Any = np.errstate(over="ignore", **division)(function)
     interpreted.py_func = function  # as compiled functions have it
     return interpreted  # type: ignore[no-any-return]
-
-
-def _kept(decorator: Callable[..., Any], function: Callable[..., Any], **options: Any) -> Any:
-    """The decorated function; its machine code is kept where there is a folder for it."""
-    folder = folder_of(function.__module__.partition(".")[0])
-    with kept_in(folder) if folder else nullcontext():
-        return decorator(cache=folder is not None, **options)(function)
 
 
 def part(function: Function, **options: Any) -> Function:

@@ -9,7 +9,6 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.nbest import NBestList
-from rerank_plugins.kit.elementary_functions import exp
 
 Posterior = Literal["score", "spread", "rank", "uniform"]
 OF_TOTALS = ("score", "spread")  # posteriors that depend on total scores
@@ -43,6 +42,6 @@ def posteriors(nbest: NBestList, kind: Posterior, scale: float) -> FloatArray:
         logits = np.array(scores, np.float64)
         spread = logits.std() if kind == "spread" else 1.0
         logits = logits / spread if spread > 0 else np.zeros(len(scores))
-    masses = exp(scale * (logits - logits.max()))
+    masses = np.exp(scale * (logits - logits.max()))
     normalised: FloatArray = masses / masses.sum()
     return normalised

@@ -21,7 +21,6 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from rerank_plugins import FeatureExtractor, FloatArray, LongArray, NBestList, option
-from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.nbest_lists import OF_TOTALS, Posterior, posteriors
 
 ORDERS = 4  # the length of the longest n-grams
@@ -57,7 +56,7 @@ class WordPosteriorsFeature(FeatureExtractor):
         network = ConfusionNetwork.build(sentences, posteriors(nbest, self.posterior, self.scale))
         values = network.of_choices()
         is_word = network.choices < len(network.words)
-        totals = np.where(is_word, log(np.maximum(values, LEAST_POSTERIOR)), 0.0).sum(axis=1)
+        totals = np.where(is_word, np.log(np.maximum(values, LEAST_POSTERIOR)), 0.0).sum(axis=1)
         means = np.where(is_word, values, 0.0).sum(axis=1) / np.maximum(is_word.sum(axis=1), 1)
         return np.column_stack([-network.expected_errors(), totals, means])
 
@@ -117,5 +116,5 @@ def length_posteriors(lengths: LongArray, lists: LongArray, posterior: FloatArra
     longest = lengths.max(initial=0) + 1
     _, groups = np.unique(segments * longest + lengths, return_inverse=True)
     mass = np.bincount(groups, posterior)[groups] if len(groups) else np.zeros(0)
-    logs: FloatArray = log(np.maximum(mass, math.exp(FLOOR)))
+    logs: FloatArray = np.log(np.maximum(mass, math.exp(FLOOR)))
     return logs

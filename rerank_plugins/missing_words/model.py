@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray
 from rerank_plugins.core.sentences import checks_sentences
-from rerank_plugins.kit.elementary_functions import exp, log
 from rerank_plugins.kit.files.array_values import ContentsError
 from rerank_plugins.kit.files.model_schema import Array, Contents, ModelFile, Part, Setting, WordList
 from rerank_plugins.kit.vocabulary.word_ids import EOS, UNK, Vocabulary, check_special
@@ -41,7 +40,7 @@ def ln_posteriors(scores: FloatArray, offsets: LongArray) -> FloatArray:
     """(gaps) ln of the softmax of the scores within each sentence; no sentence may be without a gap."""
     sizes = np.diff(offsets)
     shifted = scores - np.repeat(np.maximum.reduceat(scores, offsets[:-1]), sizes)
-    ln_sums = log(np.add.reduceat(exp(shifted), offsets[:-1]))
+    ln_sums = np.log(np.add.reduceat(np.exp(shifted), offsets[:-1]))
     posteriors: FloatArray = shifted - np.repeat(ln_sums, sizes)
     return posteriors
 

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray
-from rerank_plugins.kit.elementary_functions import log, power
 from rerank_plugins.kit.files.array_values import ContentsError
 from rerank_plugins.kit.files.model_schema import Array, Offsets
 from rerank_plugins.kit.kernels import filling_kernel, place_in_row
@@ -131,14 +130,14 @@ def vote_scores(votes_for: NDArray[Any], against: NDArray[Any], gamma: float) ->
     positive, negative = votes_for.astype(np.float64), against.astype(np.float64)
     total = np.maximum(positive + negative, 1.0)
     if gamma:
-        positive, negative = power(positive, 1 + gamma), power(negative, 1 + gamma)
+        positive, negative = positive ** (1 + gamma), negative ** (1 + gamma)
     scores: FloatArray = (positive - negative) / total
     return scores
 
 
 def log_odds(votes_for: NDArray[Any], against: NDArray[Any], added: float) -> FloatArray:
     """Ln (D + a) / (C + a): the logarithm of the odds of a missing word by these votes, `a` added to both; not 0."""
-    odds: FloatArray = log(votes_for + added) - log(against + added)
+    odds: FloatArray = np.log(votes_for + added) - np.log(against + added)
     return odds
 
 

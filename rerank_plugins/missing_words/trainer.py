@@ -25,7 +25,7 @@ class MissingWordsTrainer(Trainer):
     echo 'he went the house' | rerank words restore -M news.mw
     """  # noqa: D301
 
-    uses = ("seed", "memory", "jobs")
+    uses = ("seed", "jobs")
 
     window: int = option(
         4,
@@ -64,7 +64,7 @@ class MissingWordsTrainer(Trainer):
             with open_text(self.held_out) as lines:
                 sentences = [line.split() for line in lines]
         model = train(
-            data.examples(), settings, held_out=sentences, workspace=data.workspace, jobs=data.jobs,
+            data.examples(), settings, held_out=sentences, jobs=data.jobs,
             progress=data.progress,
         )  # fmt: skip
         model = replace(model, settings={**model.settings, "texts": data.names, "version": __version__})

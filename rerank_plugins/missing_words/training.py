@@ -1,8 +1,7 @@
 """Trains a model of missing words: counts texts, and tunes the weights on sentences held out of them.
 
 Contexts and word pairs are counted by the sorting and counting of n-gram models (kit/backoff). The time is that of one
-sort for each of the five contexts and one for all pairs; the memory that of the largest sort, 8 bytes for each event,
-beyond which the workspace sorts on disk.
+sort for each of the five contexts and one for all pairs; the memory that of the largest sort, 16 bytes for each event.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.vocabulary.word_ids import UNK, TextCollector
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST
 from rerank_plugins.missing_words.model import MissingWordsModel
 from rerank_plugins.missing_words.tables import (
@@ -36,38 +34,34 @@ EVERY = 20  # one sentence in so many is held out
 MOST_HELD_OUT = 20_000  # sentences held out
 
 
-def count_contexts(
-    tokens: IntArray, words: int, workspace: Workspace, jobs: int, progress: Callable[[str], None]
-) -> dict[str, ContextTable]:
+def count_contexts(tokens: IntArray, words: int, jobs: int, progress: Callable[[str], None]) -> dict[str, ContextTable]:
     """The words of a text in each of the five contexts, with their counts."""
     tables = {}
     for context in CONTEXTS:
         progress(f"counting words by {len(KEYS[context])} neighbours ({context})")
         sizes = (words,) * (len(KEYS[context]) + 1)
-        levels = _counted(sizes, (context_events(piece, context) for piece in pieces(tokens)), workspace, jobs)
+        levels = _counted(sizes, (context_events(piece, context) for piece in pieces(tokens)), jobs)
         tables[context] = _context_table(levels, words)
     return tables
 
 
-def count_pairs(
-    tokens: IntArray, words: int, window: int, workspace: Workspace, jobs: int, progress: Callable[[str], None]
-) -> PairTable:
+def count_pairs(tokens: IntArray, words: int, window: int, jobs: int, progress: Callable[[str], None]) -> PairTable:
     """The pairs of words of a text with fewer than `window` words between them, by the number of these words."""
     progress("counting pairs of words")
     events = (block for piece in pieces(tokens) for block in pair_events(piece, window))
-    lefts, rights, numbers = _counted((words, words, window), events, workspace, jobs)
+    lefts, rights, numbers = _counted((words, words, window), events, jobs)
     counts = np.zeros((len(rights), window), np.int32)
     counts[numbers.parent, numbers.symbol] = numbers.count
     return PairTable(_starts(lefts.symbol[rights.parent], words), rights.symbol, counts)
 
 
-def _counted(sizes: tuple[int, ...], blocks: Iterable[IntArray], workspace: Workspace, jobs: int) -> list[TrieLevel]:
-    source = TupleEvents(sizes, workspace)
+def _counted(sizes: tuple[int, ...], blocks: Iterable[IntArray], jobs: int) -> list[TrieLevel]:
+    source = TupleEvents(sizes)
     for block in blocks:
         source.add(block)
-    rows, starts = source.deal(workspace, jobs)
+    rows, starts = source.deal(jobs)
     places = source.layout.places
-    return build_trie(rows, starts, places, workspace, continuation=False, raw=False, jobs=jobs)
+    return build_trie(rows, starts, places, continuation=False, raw=False, jobs=jobs)
 
 
 def _context_table(levels: list[TrieLevel], words: int) -> ContextTable:
@@ -131,7 +125,6 @@ def train(
     settings: Settings,
     *,
     held_out: Sequence[Sequence[str]] | None = None,
-    workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str, int | None], None] = lambda stage, words: None,
 ) -> MissingWordsModel:
@@ -140,8 +133,7 @@ def train(
     Raises ConfigError for settings out of range, FormatError for a line with `<s>` or `</s>`, and ModelError for too
     little text.
     """
-    workspace = workspace or Workspace()
-    collector, own = TextCollector(workspace), HeldOut([])
+    collector, own = TextCollector(), HeldOut([])
     for path, lines in texts:
         lines = map(normal_text, lines)
         collector.add(own.without(lines) if held_out is None else lines, path, lambda words: progress("reading", words))
@@ -158,8 +150,8 @@ def train(
     record: dict[str, Any] = {**asdict(settings), "words": read, "sentences": sentences, "unknown": unknown}
     model = MissingWordsModel(
         vocabulary, counts,
-        count_pairs(tokens, size, settings.window, workspace, jobs, stage),
-        count_contexts(tokens, size, workspace, jobs, stage),
+        count_pairs(tokens, size, settings.window, jobs, stage),
+        count_contexts(tokens, size, jobs, stage),
         {}, np.full(len(COMPONENTS), 1 / len(COMPONENTS)), record,
     )  # fmt: skip
     stage("tuning weights")

@@ -17,7 +17,6 @@ from typing import Literal
 import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray, ModelError
-from rerank_plugins.kit.elementary_functions import exp, log
 from rerank_plugins.missing_words.gap_words import FIRST, Gaps, components_seen, contexts_of_gaps, parts_of_words
 from rerank_plugins.missing_words.model import Location, MissingWordsModel, ln_posteriors
 from rerank_plugins.missing_words.tables import gap_offsets
@@ -62,14 +61,14 @@ def fit_weights(
     rows = features.reshape(len(features), -1)
     theta = ahead = np.zeros(len(generators)) if start is None else start
     momentum, step = 1.0, 1.0
-    value = log_likelihood(rows, offsets, right, _sum(theta, generators))[0]
+    value = log_likelihood(rows, offsets, right, theta @ generators)[0]
     for _ in range(STEPS):
-        here, slope = log_likelihood(rows, offsets, right, _sum(ahead, generators))
-        gradient = _sum(slope, generators.T)
+        here, slope = log_likelihood(rows, offsets, right, ahead @ generators)
+        gradient = generators @ slope
         while True:  # a step so short that the quadratic bound holds
             new = np.maximum(ahead + step * gradient, 0.0)
             moved = new - ahead
-            reached = log_likelihood(rows, offsets, right, _sum(new, generators))[0]
+            reached = log_likelihood(rows, offsets, right, new @ generators)[0]
             if reached >= here + (gradient * moved - moved * moved / (2 * step)).sum() - 1e-12 or step < SHORTEST_STEP:
                 break
             step /= 2
@@ -85,21 +84,16 @@ def fit_weights(
         step *= 1.3
         if gain < CLOSE:
             break
-    return _sum(theta, generators).reshape(half, half), theta, value
+    return (theta @ generators).reshape(half, half), theta, value
 
 
 def log_likelihood(
     rows: FloatArray, offsets: LongArray, right: LongArray, weights: FloatArray
 ) -> tuple[float, FloatArray]:
     """The mean over sentences of ln p(l | s), for weights of the columns of `rows`, and its gradient."""
-    ln_p = ln_posteriors(_sum(weights, rows.T), offsets)
-    gradient = (rows[right].sum(axis=0) - _sum(exp(ln_p), rows)) / (len(offsets) - 1)
+    ln_p = ln_posteriors(rows @ weights, offsets)
+    gradient = (rows[right].sum(axis=0) - np.exp(ln_p) @ rows) / (len(offsets) - 1)
     return float(ln_p[right].mean()), gradient
-
-
-def _sum(factors: FloatArray, rows: FloatArray) -> FloatArray:
-    """The sum of the rows, each times its factor: `factors @ rows`, but in one order on every processor."""
-    return np.asarray(np.einsum("i,ij->j", factors, rows), np.float64)
 
 
 @dataclass(frozen=True)
@@ -193,7 +187,7 @@ def fit_mixture(parts: FloatArray, seen: BoolArray) -> FloatArray:
     for _ in range(ROUNDS):
         p = parts * weights
         totals, norms = p.sum(axis=1), np.einsum("sc,c->s", seen, weights)
-        mean = float((log(totals) - log(norms)).mean())
+        mean = float((np.log(totals) - np.log(norms)).mean())
         if mean - before < CLOSE:
             break
         before = mean

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import IntArray, LongArray, ModelError
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
-from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.vocabulary.word_hash import EMPTY, hash_table, slot_of
 from rerank_plugins.kit.vocabulary.word_ids import SPECIAL, UNK, Vocabulary

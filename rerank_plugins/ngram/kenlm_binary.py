@@ -21,7 +21,7 @@ import numpy as np
 
 from rerank_plugins import FloatArray, LanguageModel, ModelError, PickledFields, Sentence
 from rerank_plugins.core.interfaces import minus_unknown
-from rerank_plugins.kit.elementary_functions import LN10
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.kit.vocabulary.unigrams import MARKS
 from rerank_plugins.kit.vocabulary.unknown_types import divide_unknown
 

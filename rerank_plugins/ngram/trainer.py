@@ -27,7 +27,7 @@ class NgramTrainer(Trainer):
     rerank lm score dev.en -M lm.ngram
     """  # noqa: D301
 
-    uses = ("language", "text", "held-out", "memory", "jobs")
+    uses = ("language", "text", "held-out", "jobs")
 
     order: int = option(5, within="[1, 6]", doc="Length of the longest n-grams.")
     smoothing: Literal["kneser-ney", "stupid-backoff"] = option(
@@ -59,7 +59,7 @@ class NgramTrainer(Trainer):
         settings = NgramSettings(
             self.order, self.smoothing, parse_prune(self.prune), self.min_count, self.max_words, self.closed
         )
-        trained = train(data.examples(), settings, workspace=data.workspace, jobs=data.jobs, progress=data.progress)
+        trained = train(data.examples(), settings, jobs=data.jobs, progress=data.progress)
         trained.ngrams.settings.update(texts=data.names, version=__version__)
 
         def save(path: Path) -> None:

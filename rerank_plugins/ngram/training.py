@@ -17,7 +17,6 @@ from rerank_plugins.kit.backoff.estimation import Estimate, cutoffs, estimate
 from rerank_plugins.kit.backoff.events import TextEvents
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK, TextCollector
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram.model import NgramModel
 
 SMOOTHING: dict[str, type[Smoothing]] = {"kneser-ney": KneserNey, "stupid-backoff": StupidBackoff}
@@ -57,7 +56,6 @@ def train(
     texts: Iterable[tuple[str, Iterable[str]]],
     settings: NgramSettings,
     *,
-    workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str, int], None] = lambda stage, words: None,
 ) -> Trained:
@@ -66,11 +64,10 @@ def train(
     Raises ConfigError for settings that do not go together, FormatError for a line with `<s>` or `</s>`, and ModelError
     for texts without words.
     """
-    workspace = workspace or Workspace()
     if not 1 <= settings.order <= 6:
         raise ConfigError(f"order {settings.order}: orders 1 to 6 are supported")
     cut = cutoffs(settings.prune, settings.order)
-    text = TextCollector(workspace)
+    text = TextCollector()
     for path, lines in texts:
         text.add(lines, path, lambda words: progress("reading", words))
     words = text.tokens
@@ -81,10 +78,10 @@ def train(
         raise ConfigError(
             f"{counts[UNK]} words of the text are out of vocabulary, which a closed vocabulary does not allow"
         )
-    source = TextEvents(tokens, len(vocabulary), settings.order, workspace)
+    source = TextEvents(tokens, len(vocabulary), settings.order)
     del tokens
     estimated = estimate(
-        source, SMOOTHING[settings.smoothing](), workspace=workspace, prune=cut, never=settings.never, jobs=jobs,
+        source, SMOOTHING[settings.smoothing](), prune=cut, never=settings.never, jobs=jobs,
         progress=lambda stage: progress(stage, words),
     )  # fmt: skip
     record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": int(counts[EOS])}

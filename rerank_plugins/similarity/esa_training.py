@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, FormatError, IntArray, LongArray, ModelError
 from rerank_plugins.core.brackets_and_quotes import normal_text
-from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.vocabulary.word_ids import TextCollector
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.similarity.context_sums import END_OF_DOCUMENT, count_documents
 from rerank_plugins.similarity.esa_model import EsaModel, index_documents
 from rerank_plugins.similarity.random_indexing_training import SPECIAL, in_documents
@@ -97,11 +95,10 @@ def train(
     collection: Iterable[Document],
     settings: Settings,
     *,
-    workspace: Workspace | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> EsaModel:
     """Build an index of the documents. Raises ModelError if no document or no word is left."""
-    collector, titles = TextCollector(workspace or Workspace()), list[str]()
+    collector, titles = TextCollector(), list[str]()
 
     def lines() -> Iterator[str]:
         for document in collection:
@@ -124,7 +121,7 @@ def train(
     frequency = np.zeros(len(words), np.int64)
     count_documents(tokens, np.full(len(words), -1, np.int64), frequency)
     total = len(titles)
-    idf = np.where(frequency > 1, log(total / np.maximum(frequency, 1)), 0.0)
+    idf = np.where(frequency > 1, np.log(total / np.maximum(frequency, 1)), 0.0)
     progress("indexing")
     entries = _indexed(tokens, ends, idf, settings)
     if not len(entries[0]):

@@ -24,9 +24,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import ConfigError, IntArray, LongArray, ModelError
 from rerank_plugins.core.brackets_and_quotes import normal_text
-from rerank_plugins.kit.matrix_products import product
 from rerank_plugins.kit.vocabulary.word_ids import EOS, UNK, TextCollector
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.similarity.context_sums import (
     END_OF_DOCUMENT,
     UNKNOWN_WORD,
@@ -103,11 +101,10 @@ def train(
     settings: Settings,
     *,
     jobs: int = 1,
-    workspace: Workspace | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> RandomIndexModel:
     """Train a model on (name, lines) texts. Raises ModelError if no word occurs `min_count` times."""
-    collector = TextCollector(workspace or Workspace())
+    collector = TextCollector()
     for name, lines in texts:
         progress(f"reading {name}")
         lines = map(normal_text, lines)
@@ -129,7 +126,7 @@ def train(
             return _unit(lsa_vectors(tokens, documents, settings.dimensions, settings.seed)).astype(np.float16)
         sums = _sums(kind, tokens, places, values.astype(np.float32), settings, len(words))
         if settings.centre:
-            sums -= product(frequencies[None], _unit(sums)) * _lengths(sums)  # without the mean direction of all tokens
+            sums -= (frequencies @ _unit(sums)) * _lengths(sums)  # without the mean direction of all tokens
         return _unit(sums).astype(np.float16)
 
     progress("adding up contexts")

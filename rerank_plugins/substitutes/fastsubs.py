@@ -23,11 +23,11 @@ from rerank_plugins import (
     check_sentence,
     checks_sentences,
 )
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.core.paths import cache_folder, content_hash
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.kit.backoff.events import stretches
 from rerank_plugins.kit.backoff.tables import BackoffTables
-from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.substitutes.queues import FILE, Queues

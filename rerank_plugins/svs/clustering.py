@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_plugins import ConfigError, FloatArray, ModelError
-from rerank_plugins.kit.elementary_functions import exp
 from rerank_plugins.svs.observed_trees import Observed, Rewritings
 from rerank_plugins.svs.tree_posteriors import ConceptCounts, add_expected
 
@@ -85,11 +84,11 @@ class EmStep(NamedTuple):
 def initial_parameters(observed: Observed, settings: Clustering, rng: np.random.Generator) -> Parameters:
     """Parameters that vary at random about those of a model without concepts."""
     k, rewritings = settings.concepts, observed.rewritings
-    noise = exp(settings.noise * rng.standard_normal((len(rewritings.p), k)))
+    noise = np.exp(settings.noise * rng.standard_normal((len(rewritings.p), k)))
     p = rewritings.p[:, None] * noise / noise.mean(axis=1, keepdims=True)
-    transfer = exp(settings.noise * rng.standard_normal((len(observed.relations), k, k)))
+    transfer = np.exp(settings.noise * rng.standard_normal((len(observed.relations), k, k)))
     transfer /= transfer.sum(axis=2, keepdims=True)
-    root = exp(settings.noise * rng.standard_normal(k))
+    root = np.exp(settings.noise * rng.standard_normal(k))
     return Parameters(p / per_symbol(p, rewritings)[rewritings.parent], transfer, root / root.sum())
 
 

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, ModelError, PickledFields, Tree
 from rerank_plugins.core.brackets_and_quotes import normal_form
-from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files.array_values import ContentsError
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.files.model_schema import Array, ModelFile, Setting, WordList
@@ -107,7 +106,7 @@ class ConceptModel(PickledFields):
             word = name.rpartition("/")[0]
             if word != UNKNOWN_FORM and count > 0:
                 totals[word] = totals.get(word, 0.0) + count
-        values = log(np.array(list(totals.values())) / self.counts.sum())
+        values = np.log(np.array(list(totals.values())) / self.counts.sum())
         return dict(zip(totals, (-values).tolist(), strict=True))
 
     @cached_property

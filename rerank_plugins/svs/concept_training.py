@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_plugins import ConfigError, FloatArray, Tree
-from rerank_plugins.kit.elementary_functions import exp
 from rerank_plugins.kit.files.coarse_floats import coarse
 from rerank_plugins.svs.concept_model import ConceptModel
 from rerank_plugins.svs.context_vectors import (
@@ -96,7 +95,7 @@ def first_guess(
     """The parameters by clusters of headwords with these vectors (V, d)."""
     trees, k = forest.trees, settings.concepts
     centres = cluster_centres(vectors, np.sqrt(forest.used), k, rng)
-    belongs = exp(settings.sharpness * (vectors @ centres.T))
+    belongs = np.exp(settings.sharpness * (vectors @ centres.T))
     belongs /= belongs.sum(axis=1, keepdims=True)
     below, weights = np.flatnonzero(trees.parent >= 0), forest.node_weights
     flows = np.zeros((len(forest.relations), k, k))

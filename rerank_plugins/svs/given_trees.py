@@ -15,7 +15,6 @@ import numpy as np
 from rerank_plugins import FloatArray, IntArray, Tree
 from rerank_plugins.constituency.annotation import annotate
 from rerank_plugins.constituency.training import KEPT
-from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.trees.head_rules import english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
 from rerank_plugins.svs.head_arcs import HeadArcs
@@ -116,7 +115,7 @@ class ConceptsOnTrees:
         lexicon, prior = self.model.lexicon, self.model.prior
         joint = (lexicon.p * prior[lexicon.symbols]).sum(axis=1)
         p = np.bincount(lexicon.word_of, joint, len(lexicon.words)) / prior[self.model.preterminals].sum()
-        return -log(np.maximum(p, LEAST_PROBABILITY))
+        return np.asarray(-np.log(np.maximum(p, LEAST_PROBABILITY)))
 
     def information(self, words: Sequence[str]) -> FloatArray:
         """(n) -ln P(word), of an unknown word that of its signature."""

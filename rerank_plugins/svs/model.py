@@ -27,7 +27,6 @@ from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError
 from rerank_plugins.constituency.lexicon import EmittedWords
 from rerank_plugins.constituency.model_file import write_packed
 from rerank_plugins.core.errors import naming
-from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files import model_file
 from rerank_plugins.kit.files.array_values import ContentsError, refusing_damage
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
@@ -143,7 +142,7 @@ def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:
     lexicon, heads = model.lexicon, _shortened(model.heads) if compact else model.heads
     mean = lexicon.p.mean(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = log(lexicon.p / mean[:, None])
+        ratios = np.log(lexicon.p / mean[:, None])
     rows, row_of = np.unique(np.nan_to_num(ratios, neginf=-np.inf).astype(precision), axis=0, return_inverse=True)
     logs = {name: getattr(model, name) for name in PROBABILITIES} | {"heads_p": heads.p, "word_p": mean}
     names = {name: getattr(model, name) for name in NAMES} | {"words": lexicon.words, "headwords": heads.headwords}
@@ -152,7 +151,7 @@ def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:
     arrays |= {"starts": lexicon.starts, "emitting": lexicon.symbols, "ratios": rows, "ratio_of": row_of.astype("<i4")}
     arrays |= {"head_starts": heads.starts, "heads": heads.heads}
     with np.errstate(divide="ignore"):
-        arrays |= {name: log(p).astype(precision) for name, p in logs.items()}
+        arrays |= {name: np.log(p).astype(precision) for name, p in logs.items()}
     settings = {**model.settings, "unknown_types": dict(lexicon.unknown_types)}
     return write_packed(path, KIND, settings, arrays, model.categories)
 

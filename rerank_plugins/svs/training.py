@@ -18,7 +18,6 @@ from rerank_plugins.constituency.grammar import numbered
 from rerank_plugins.constituency.lexicon import Lexicon, Smoothing, Tagged, with_unknown
 from rerank_plugins.constituency.training import KEPT
 from rerank_plugins.constituency.treebank_grammar import CountedTrees, grammar_of_counts, productions
-from rerank_plugins.kit.elementary_functions import exp
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.svs.clustering import Clustering, EmStep, Expected, Parameters, cluster
@@ -86,7 +85,7 @@ def vector_lexicon(observed: Observed, parameters: Parameters, lexicon: Lexicon)
         wanted = lexicon.symbols.astype(np.int64) * size + classes
         position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         rows = np.where(keys[position] == wanted, position, rows)
-    p = exp(lexicon.logp)[:, None] * ratio[rows]
+    p = np.exp(lexicon.logp)[:, None] * ratio[rows]
     totals = np.zeros((int(lexicon.symbols.max()) + 1, p.shape[1]))
     np.add.at(totals, lexicon.symbols, p)
     totals[totals == 0] = 1

@@ -31,7 +31,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, LongArray, Tree
-from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.svs.concept_model import UNKNOWN_FORM, ConceptModel
 from rerank_plugins.svs.head_arcs import head_arcs
 from rerank_plugins.svs.tree_posteriors import UNKNOWN_ROW, inferred
@@ -62,7 +61,7 @@ class WordsInContext:
         names = [name.rpartition("/") for name in model.heads]
         numbers = {part: number for number, part in enumerate(sorted({part for _, _, part in names}))}
         self._part = np.array([numbers[part] for _, _, part in names], np.int64)
-        self._ln_types = log(
+        self._ln_types = np.log(
             np.array(
                 [
                     (types or model.unknown_types.get(name, 1)) if word == UNKNOWN_FORM else 1
@@ -84,12 +83,12 @@ class WordsInContext:
 
     @cached_property
     def _ln_content(self) -> FloatArray:
-        return log(self.content) - self._ln_types
+        return np.log(self.content) - self._ln_types
 
     @cached_property
     def _ln_function(self) -> FloatArray:
         """(V) ln P(h | c) of function words."""
-        return log(self._shares(self.model.counts - self.model.used)) - self._ln_types
+        return np.log(self._shares(self.model.counts - self.model.used)) - self._ln_types
 
     @cached_property
     def ratios(self) -> FloatArray:
@@ -123,7 +122,7 @@ class WordsInContext:
         known = given.rule != UNKNOWN_ROW
         ratios = np.where(known[:, None], self.ratios[given.rule], 1.0)
         gain, has_concept = np.zeros(len(heads)), np.zeros(len(heads), np.int32)
-        gain[places] = -log((posterior / ratios).sum(axis=1))
+        gain[places] = -np.log((posterior / ratios).sum(axis=1))
         has_concept[places] = 1
         alone = np.where(has_concept > 0, self._ln_content[heads], self._ln_function[heads])
         ln_p = np.where(heads == UNKNOWN_ROW, self._rarest, alone) + gain

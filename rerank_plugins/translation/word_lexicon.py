@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray, ModelError, PickledFields
-from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files.model_schema import Array, ModelFile, Offsets, Setting, WordList
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.translation.words import frequent_words, split_words
@@ -178,7 +177,7 @@ def train(
     ]
     frequency = np.bincount(e_side.words, minlength=len(targets)) / len(sentences)
     frequency = np.minimum(frequency, 1 - 0.5 / len(sentences))  # a word of all sentences has finite log odds
-    start = log(frequency / (1 - frequency)).astype(np.float32)
+    start = np.log(frequency / (1 - frequency)).astype(np.float32)
 
     def block(first: int) -> tuple[NDArray[np.float32], list[float]]:
         part, width = e_side.block(first), min(TARGETS_A_BLOCK, len(targets) - first)

@@ -1,8 +1,7 @@
 """Collects the trees of a training corpus as arrays of numbers, with the labels and words of these numbers.
 
 Labels are numbered by falling frequency, ties in alphabetical order, so that a model does not depend on the order of
-the trees (except where words become signatures at random). A node takes 12 bytes and a word another 4, in memory or in
-temporary files (kit/workspace.py).
+the trees (except where words become signatures at random). A node takes 12 bytes and a word another 4.
 
 The vocabulary is closed here too: rare words become signatures, and all are numbered. The result is that of replacing
 words in sentences (`UnknownWords.replaced`, kit/vocabulary/signatures.py) and counting what is left, without a Python
@@ -22,7 +21,6 @@ from rerank_plugins import BoolArray, IntArray, LongArray, SharedTrees, Tree, no
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE, UnknownWords, signature, with_shared_endings
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures
 from rerank_plugins.kit.vocabulary.word_ids import Numbering
-from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
 from rerank_plugins.treelet.closed_vocabulary import SENTENCE_START, ClosedVocabulary
 from rerank_plugins.treelet.form_numbers import FormNumbers
 from rerank_plugins.treelet.transformations import ArrayTransformations
@@ -54,12 +52,11 @@ def close_numbered(
     if rare.any():
         names = list(words)
         known = {names[number] for number in np.flatnonzero(counts >= min_count)}
-        for a, b in _pieces(len(tokens)):
-            places = a + np.flatnonzero(rare[tokens[a:b]])
-            before, at = tokens[places], np.searchsorted(marked, places)
-            again = at < np.searchsorted(marked, places, side="right")
-            before[again] = original[at[again]]
-            tokens[places] = _signatures(words, sources, before, first[places], known, unknown)
+        places = np.flatnonzero(rare[tokens])
+        before, at = tokens[places], np.searchsorted(marked, places)
+        again = at < np.searchsorted(marked, places, side="right")
+        before[again] = original[at[again]]
+        tokens[places] = _signatures(words, sources, before, first[places], known, unknown)
         counts = _counts(tokens, len(words))
     # Number the words by falling frequency; a word `<s>` of the text is an unknown word.
     total = dict(zip(words, counts.tolist(), strict=True))
@@ -68,8 +65,7 @@ def close_numbered(
     number = {word: i for i, word in enumerate(final)}
     number[SENTENCE_START] = number[UNKNOWN_SIGNATURE]
     renumbered = np.array([number.get(word, 0) for word in words], np.int32)
-    for a, b in _pieces(len(tokens)):
-        tokens[a:b] = renumbered[tokens[a:b]]
+    tokens[:] = renumbered[tokens]
     totals = _counts(tokens, len(final))
     totals[0] = len(starts)
     occurrences = {(sources[kind >> 1], bool(kind & 1)): int(placed[kind]) for kind in np.flatnonzero(placed).tolist()}
@@ -80,19 +76,13 @@ def unknown_positions(tokens: IntArray, starts: LongArray, unknown: UnknownWords
     """The positions of the tokens that `unknown` makes signatures, in order; `size` is the number of words."""
     if len(starts) < 2 * unknown.first:
         once = _counts(tokens, size) == 1
-        pieces = (a + np.flatnonzero(once[tokens[a:b]]) for a, b in _pieces(len(tokens)))
-        return np.concatenate([np.zeros(0, np.int64), *pieces])
+        return np.flatnonzero(once[tokens])
     # Words are numbered as they come: a number greater than all before is that of a new word.
     rng = np.random.default_rng(unknown.seed)
     begin = int(starts[unknown.first]) if unknown.first < len(starts) else len(tokens)
     seen = int(tokens[:begin].max(initial=-1))
-    positions = [np.zeros(0, np.int64)]
-    for a, b in _pieces(len(tokens)):
-        highest = np.maximum.accumulate(np.append(seen, tokens[max(a, begin) : max(b, begin)]))
-        new = max(a, begin) + np.flatnonzero(np.diff(highest))
-        positions.append(new[rng.random(len(new)) < unknown.rate])
-        seen = int(highest[-1])
-    return np.concatenate(positions)
+    new = begin + np.flatnonzero(np.diff(np.maximum.accumulate(np.append(seen, tokens[begin:]))))
+    return new[rng.random(len(new)) < unknown.rate]
 
 
 def _signatures(
@@ -113,22 +103,11 @@ def _signatures(
 
 def _counts_by_place(tokens: IntArray, first: BoolArray, size: int) -> LongArray:
     """(2 · size) how often each word occurs, as another word of a sentence and as the first one."""
-    counts = np.zeros(2 * size, np.int64)
-    for a, b in _pieces(len(tokens)):
-        counts += np.bincount(2 * tokens[a:b].astype(np.int64) + first[a:b], minlength=2 * size)
-    return counts
+    return np.bincount(2 * tokens.astype(np.int64) + first, minlength=2 * size)
 
 
 def _counts(tokens: IntArray, size: int) -> LongArray:
-    counts = np.zeros(size, np.int64)
-    for a, b in _pieces(len(tokens)):
-        counts += np.bincount(tokens[a:b], minlength=size)
-    return counts
-
-
-def _pieces(size: int) -> Iterator[tuple[int, int]]:
-    """The range of `size` in pieces: (start, end) of each."""
-    return ((start, min(size, start + PIECE)) for start in range(0, size, PIECE))
+    return np.bincount(tokens, minlength=size)
 
 
 TREES_A_BLOCK = 4096  # trees that are numbered at a time
@@ -171,13 +150,14 @@ class Corpus:
 class TreeletCollector:
     """Collects trees in the form that the model uses; `finish` determines the symbols and the vocabulary."""
 
-    def __init__(self, workspace: Workspace | None = None) -> None:
-        workspace = workspace or Workspace()
+    def __init__(self) -> None:
         self._labels = Numbering(), Numbering()  # of phrases and of tags
         self._words = Numbering()
         self._normal: dict[str, int] = {}  # the number of each spelling of a word
-        self._nodes = Collection(workspace, np.int32, 3)
-        self._tokens, self._lengths, self._sizes = (Collection(workspace, np.int32) for _ in range(3))
+        self._nodes: list[IntArray] = []
+        self._tokens: list[IntArray] = []
+        self._lengths: list[IntArray] = []
+        self._sizes: list[IntArray] = []
 
     def add(self, trees: Iterable[Tree]) -> None:
         """Add trees to the corpus."""
@@ -186,10 +166,11 @@ class TreeletCollector:
             label, parent, words, offsets = self._lay_out(block)
             is_tag = np.array([word is not None for word in words])
             here = np.arange(len(label), dtype=np.int32)
-            self._nodes.append(np.stack([label, np.where(parent < 0, 0, here - parent), is_tag], axis=1))
-            self._lengths.append(np.diff(offsets))
+            distance = np.where(parent < 0, 0, here - parent)
+            self._nodes.append(np.stack([label, distance, is_tag], axis=1).astype(np.int32, copy=False))
+            self._lengths.append(np.diff(offsets).astype(np.int32))
             self._tokens.append(np.array([self._number(word) for word in words if word is not None], np.int32))
-            self._sizes.append(np.add.reduceat(is_tag, offsets[:-1], dtype=np.int64))
+            self._sizes.append(np.add.reduceat(is_tag, offsets[:-1], dtype=np.int32))
 
     def _lay_out(self, trees: list[Tree]) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
         """The trees as arrays, with the collector's numbers of their labels."""
@@ -205,12 +186,16 @@ class TreeletCollector:
     @property
     def trees(self) -> int:
         """The number of trees so far."""
-        return self._lengths.rows
+        return sum(map(len, self._lengths))
 
     def finish(self, unknown: UnknownWords, min_count: int) -> Corpus:
         """The corpus, with signatures in place of some words. The collector is emptied."""
-        nodes, tokens, lengths = self._nodes.finish(), self._tokens.finish(), self._lengths.finish()
-        starts = np.concatenate([[0], np.cumsum(self._sizes.finish(), dtype=np.int64)[:-1]])
+        nodes = np.concatenate([np.zeros((0, 3), np.int32), *self._nodes])
+        tokens, lengths, sizes = (
+            np.concatenate([np.zeros(0, np.int32), *blocks]) for blocks in (self._tokens, self._lengths, self._sizes)
+        )
+        self._nodes, self._tokens, self._lengths, self._sizes = [], [], [], []
+        starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)[:-1]])
         vocabulary = close_numbered(self._words, tokens, starts, unknown, min_count)
         phrases, new_phrases = _settled(self._labels[PHRASE], nodes, PHRASE, len(SPECIAL))
         tags, new_tags = _settled(self._labels[TAG], nodes, TAG, len(SPECIAL) + len(phrases))
@@ -220,8 +205,8 @@ class TreeletCollector:
 class TransformedCollector(TreeletCollector):
     """Collects transformed trees (transformations.py) as arrays, without building them as objects."""
 
-    def __init__(self, workspace: Workspace | None = None, numbers: FormNumbers | None = None) -> None:
-        super().__init__(workspace)
+    def __init__(self, numbers: FormNumbers | None = None) -> None:
+        super().__init__()
         phrases, tags = self._labels
         self._transformations = ArrayTransformations(phrases.number_of, tags.number_of, numbers)
 
@@ -233,10 +218,7 @@ class TransformedCollector(TreeletCollector):
 
 def _settled(names: Numbering, nodes: IntArray, kind: int, first: int) -> tuple[tuple[str, ...], IntArray]:
     """The labels of a kind by falling frequency, and the new number of each old one, from `first` on."""
-    counts = np.zeros(len(names), np.int64)
-    for start in range(0, len(nodes), PIECE):
-        piece = nodes[start : start + PIECE]
-        counts += np.bincount(piece[piece[:, 2] == kind, 0], minlength=len(names))
+    counts = np.bincount(nodes[nodes[:, 2] == kind, 0], minlength=len(names))
     old = names.as_dict()
     order = sorted(names, key=lambda name: (-counts[old[name]], name))
     new = np.zeros(len(names), np.int32)

@@ -36,7 +36,6 @@ from rerank_plugins.kit.backoff.events import NONE, TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
 from rerank_plugins.kit.files.model_schema import Setting
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.tree_arrays import EDGE, TreeArrays
 
 RULE_ORDER, WORD_ORDER, SYMBOL_ORDER = 4, 6, 5
@@ -122,18 +121,15 @@ def train_yields(
     prune: Sequence[int] = (),
     *,
     jobs: int,
-    workspace: Workspace | None = None,
 ) -> YieldModel:
     """Train both models, with modified Kneser–Ney, on distinct rules, as (starts, symbols); `size` is in symbols.
 
     `prune` is by order the count up to which n-grams are left out; the model with the parent has one order more.
     """
-    with_parent = TupleEvents((size,) * SYMBOL_ORDER, workspace)
-    without = TupleEvents((size,) * (SYMBOL_ORDER - 1), workspace)
+    with_parent = TupleEvents((size,) * SYMBOL_ORDER)
+    without = TupleEvents((size,) * (SYMBOL_ORDER - 1))
     _, events = symbol_events(*rules)
     with_parent.add(events)
     without.add(events[:, WITHOUT_PARENT])
-    given_parent, alone = (
-        estimate(events, prune=prune, workspace=workspace, jobs=jobs).tables for events in (with_parent, without)
-    )
+    given_parent, alone = (estimate(events, prune=prune, jobs=jobs).tables for events in (with_parent, without))
     return YieldModel(given_parent, alone)

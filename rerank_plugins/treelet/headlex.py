@@ -21,7 +21,6 @@ from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
 from rerank_plugins.kit.files.model_schema import ModelFile, Part, Setting
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary, Sentence
 from rerank_plugins.treelet.corpus import Corpus, TreeletCollector
 from rerank_plugins.treelet.headlex_events import KINDS, HeadFinder, factors, find_heads, sizes
@@ -100,9 +99,9 @@ FILE = ModelFile(HeadlexModel, "headlex", "head-lexicalised model", check=check_
 read_model, write_model = FILE.read, FILE.write
 
 
-def collect(trees: Iterable[Tree], workspace: Workspace | None = None) -> TreeletCollector:
+def collect(trees: Iterable[Tree]) -> TreeletCollector:
     """A collector of the trees, untransformed."""
-    collector = TreeletCollector(workspace)
+    collector = TreeletCollector()
     collector.add(trees)
     return collector
 
@@ -122,14 +121,13 @@ def train_on(
     corpus: Corpus,
     settings: Settings,
     *,
-    workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> HeadlexModel:
     """A model of a finished corpus of untransformed trees. Raises ModelError if there are no phrases under ROOT."""
     symbols, vocabulary = corpus.symbols, corpus.vocabulary
     columns, root = sizes(len(symbols), len(vocabulary)), symbols.numbers()[0][ROOT]
-    sources = {kind: TupleEvents(columns[kind], workspace) for kind in KINDS}
+    sources = {kind: TupleEvents(columns[kind]) for kind in KINDS}
     finder = HeadFinder(symbols)
     for forest in corpus.blocks():
         events = factors(forest, find_heads(forest, finder), root, len(symbols), len(vocabulary)).events
@@ -143,6 +141,6 @@ def train_on(
     for kind in KINDS:
         progress(kind)
         never = [0] if kind == "word" else []
-        estimation = estimate(sources.pop(kind), never=never, workspace=workspace, jobs=jobs)
+        estimation = estimate(sources.pop(kind), never=never, jobs=jobs)
         tables[kind], ngrams[kind] = estimation.tables, list(estimation.ngrams)
     return HeadlexModel(settings, symbols, vocabulary, tables, provenance | {"ngrams": ngrams})

@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 
 from rerank_plugins import ConfigError, FloatArray, IntArray, PickledFields, Tree, checks_sentences
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables, rounded
-from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.files.model_schema import ModelFile, Part, Setting
 from rerank_plugins.treelet.closed_vocabulary import SENTENCE_START, ClosedVocabulary, Sentence
 from rerank_plugins.treelet.events import RULE_ORDER, SYMBOL_ORDER, WORD_ORDER, YieldModel, rule_events, word_events

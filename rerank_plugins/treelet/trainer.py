@@ -36,7 +36,7 @@ class TreeletLMTrainer(Trainer):
     """  # noqa: D301
 
     reads = "constituents"
-    uses = ("language", "held-out", "memory", "cluster", "seed")
+    uses = ("language", "held-out", "cluster", "seed")
     default_parser = "pcfg"
 
     variant: Literal["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"] = option(
@@ -87,7 +87,7 @@ class TreeletLMTrainer(Trainer):
         }  # fmt: skip
         cutoffs = {"words": self.prune, "rules": self.prune_rules, "yields": self.prune_yields}
         pruned: dict[str, Any] = {f"prune_{events}": parse_prune(counts) for events, counts in cutoffs.items()}
-        estimation: dict[str, Any] = {"workspace": data.workspace, "jobs": data.jobs}
+        estimation: dict[str, Any] = {"jobs": data.jobs}
         if self.numbers and self.variant in ("pcfg", "headlex"):
             raise ConfigError(f"--numbers with --variant {self.variant}: only labels of treelets have marks")
         model: TreeletModel | HeadlexModel
@@ -96,12 +96,12 @@ class TreeletLMTrainer(Trainer):
             if self.min_rule_count > 1 or any(map(any, pruned.values())) or self.compact:
                 raise ConfigError("--variant headlex has no rules to leave out, and is neither pruned nor compact")
             baseline = headlex.Settings(self.min_count, **unknown)
-            lexicalised = headlex.collect(self._trees(data), data.workspace)
+            lexicalised = headlex.collect(self._trees(data))
             model, write = headlex.train(lexicalised, baseline, **estimation), write_headlex
         else:
             settings = Settings(self.variant, self.min_count, self.min_rule_count, **pruned, **unknown)
             numbers = learn_form_numbers(self.numbers) if self.numbers else None
-            collector = training.collect(self._trees(data), settings, data.workspace, numbers)
+            collector = training.collect(self._trees(data), settings, numbers)
             trained = training.train(collector, settings, **estimation)
             model, write = replace(trained, numbers=numbers), partial(write_model, compact=self.compact)
         model = replace(model, provenance={**model.provenance, **data.provenance})

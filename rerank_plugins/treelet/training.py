@@ -11,7 +11,6 @@ from rerank_plugins import FloatArray, ModelError, Tree
 from rerank_plugins.kit.backoff.estimation import Estimate, estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.corpus import Corpus, TransformedCollector, TreeletCollector
 from rerank_plugins.treelet.events import YieldModel, rule_events, train_yields, word_events
 from rerank_plugins.treelet.form_numbers import FormNumbers
@@ -21,11 +20,9 @@ from rerank_plugins.treelet.rule_numbers import Rules, count_rules, rules_of
 LEAST_UNKNOWN_P = 1e-9  # of all unknown yields of a phrase together; rounding may otherwise make it 0 or less
 
 
-def collect(
-    trees: Iterable[Tree], settings: Settings, workspace: Workspace | None = None, numbers: FormNumbers | None = None
-) -> TreeletCollector:
+def collect(trees: Iterable[Tree], settings: Settings, numbers: FormNumbers | None = None) -> TreeletCollector:
     """A collector of the trees of a treebank or parser, transformed, with `numbers`, if the settings require it."""
-    collector = TransformedCollector(workspace, numbers) if settings.transformed else TreeletCollector(workspace)
+    collector = TransformedCollector(numbers) if settings.transformed else TreeletCollector()
     collector.add(trees)
     return collector
 
@@ -33,8 +30,7 @@ def collect(
 def train(collector: TreeletCollector, settings: Settings, **estimation: Any) -> TreeletModel:
     """A model of the collected trees; the collector is emptied. `estimation` are the other arguments of `train_on`.
 
-    The model does not depend on the memory of the workspace, which should be that of the collector. Raises ModelError
-    if there are no trees.
+    Raises ModelError if there are no trees.
     """
     if not collector.trees:
         raise ModelError("there is nothing to train a treelet language model on: no trees")
@@ -46,7 +42,6 @@ def train_on(
     corpus: Corpus,
     settings: Settings,
     *,
-    workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> TreeletModel:
@@ -56,11 +51,11 @@ def train_on(
     counted = count_rules(corpus.blocks())
     rules, number = counted.numbered(len(symbols), settings.min_rule_count)
     types = counted.starts, counted.symbols
-    yields = train_yields(types, len(symbols), settings.prune_yields, jobs=jobs, workspace=workspace)
+    yields = train_yields(types, len(symbols), settings.prune_yields, jobs=jobs)
     # The events of both models, which a block of trees gives at the same time.
     rule_order, word_order = settings.orders
     rule_sizes, word_sizes = sizes(len(symbols), len(vocabulary), len(rules), settings)
-    by_rule, by_word = TupleEvents(rule_sizes, workspace), TupleEvents(word_sizes, workspace)
+    by_rule, by_word = TupleEvents(rule_sizes), TupleEvents(word_sizes)
     for forest in corpus.blocks():
         phrases, starts, flat = rules_of(forest)
         numbers = number[counted.find(starts, flat)]
@@ -70,9 +65,9 @@ def train_on(
     del corpus, counted, types, number  # their memory is needed for the estimation
     progress("rules")
     lowest = _lowest(yields, rules)
-    rule_model = estimate(by_rule, prune=settings.prune_rules, lowest=lowest, workspace=workspace, jobs=jobs)
+    rule_model = estimate(by_rule, prune=settings.prune_rules, lowest=lowest, jobs=jobs)
     progress("words")
-    word_model = estimate(by_word, prune=settings.prune_words, never=[0], workspace=workspace, jobs=jobs)
+    word_model = estimate(by_word, prune=settings.prune_words, never=[0], jobs=jobs)
     provenance |= {
         "rule_types": len(rules) - rules.unknown,
         "rules": _described(rule_model),

@@ -71,11 +71,6 @@ def test_models_are_trained_once(place):
         ('"ngram"', '"ngrm"', r"[[model]] en.ngram: train: no model named 'ngrm' to train; did you mean 'ngram'"),
         ("order = 2", "ordr = 2", "[[model]] en.ngram: ngram has no option 'ordr'; did you mean 'order'?"),
         ("order = 2", "order = 'two'", "[[model]] en.ngram: option 'order' is 'two'; wanted int"),
-        (
-            "order = 2",
-            "order = 2, memory = 'much'",
-            "[[model]] en.ngram: option 'memory' is 'much'; wanted a number of bytes",
-        ),
         ("order = 2", "order = 2, seed = -1", "[[model]] en.ngram: ngram has no option 'seed'"),
         ("order = 2", "order = 9", "[[model]] en.ngram: option 'order' is 9; wanted a number within [1, 6]"),
         ('"more.en"]\n', '"less.en"]\n', "less.en: no such file"),

@@ -78,7 +78,7 @@ def test_the_form_of_the_output_has_one_name():
 
 
 LIMIT = re.compile(r"\b(?:at most (?:this|so) many|at most N|less often than this|fewer \w+ than this|more than N)\b")
-NO_LIMITS = {"--memory", "--prune", "--prune-rules", "--prune-yields", "--bits"}
+NO_LIMITS = {"--prune", "--prune-rules", "--prune-yields", "--bits"}
 
 
 def test_limits_are_min_max_or_top():

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from rerank_adapters.decoding import BeamScorer, CtcLanguageModel
 from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
-from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.mixture import MixtureLanguageModel

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.dependency.ancestor_paths import TreeCollector
 from rerank_plugins.dependency.form_features import joined_features, read_features
 from rerank_plugins.dependency.model import Settings, read_model, train, write_model
 from rerank_plugins.dependency.word_classes import learn_classes
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
-from rerank_plugins.kit.elementary_functions import LN10
 from tests.command_line import done, refused
 from tests.dependency.naive_class_model import NaiveClassModel
 from tests.dependency.test_dependency_lm import random_trees, tree

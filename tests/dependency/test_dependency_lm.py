@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList, Parse, Parser
 from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.dependency.ancestor_paths import NONE, TreeCollector, lay_out, paths
 from rerank_plugins.dependency.language_model import DependencyLanguageModel
 from rerank_plugins.dependency.model import DependencyModel, Settings, read_model, train, write_model
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
-from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.files.cached_parser import CachedParser
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.testing import check_feature_extractor
 from tests.dependency.naive_dependency_lm import NaiveKneserNey, NaiveStupidBackoff, breadth_first, events
 from tests.model_files import check_damage_is_seen, content_of, write_content
@@ -34,10 +33,10 @@ def tree(text: str) -> DependencyTree:
     return DependencyTree(words, tuple(int(head) - 1 for head in heads), labels)
 
 
-def trained(trees, workspace=None, **settings) -> DependencyModel:
-    collector = TreeCollector(workspace)
+def trained(trees, **settings) -> DependencyModel:
+    collector = TreeCollector()
     collector.add(trees)
-    return train(collector, Settings(**settings), workspace=workspace, jobs=1)
+    return train(collector, Settings(**settings), jobs=1)
 
 
 @st.composite
@@ -356,10 +355,9 @@ def test_text_that_cannot_be_parsed_is_not_above_a_parse():
     assert unparsed < parsed
 
 
-def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
+def test_a_corpus_in_blocks_gives_the_same_model(tmp_path, monkeypatch):
+    given = {"order": 3, "min_count": 2, "smoothing": "kneser-ney"}
+    write_model(trained(ATE * 2, **given), tmp_path / "whole")
     monkeypatch.setattr("rerank_plugins.dependency.ancestor_paths.TREES_A_BLOCK", 3)
-    workspace = Workspace(0, tmp_path)
-    for path, space in (("files", workspace), ("memory", None)):
-        write_model(trained(ATE * 2, space, order=3, min_count=2, smoothing="kneser-ney"), tmp_path / path)
-    assert workspace.spilled > 0
-    assert (tmp_path / "files").read_bytes() == (tmp_path / "memory").read_bytes()
+    write_model(trained(ATE * 2, **given), tmp_path / "blocks")
+    assert (tmp_path / "blocks").read_bytes() == (tmp_path / "whole").read_bytes()

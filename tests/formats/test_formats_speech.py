@@ -22,9 +22,9 @@ from rerank_adapters.formats.srilm import SrilmFormat
 from rerank_adapters.formats.wenet import WenetFormat
 from rerank_adapters.formats.whisper import WhisperFormat
 from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.core.metrics_and_tuners import Rescored
 from rerank_plugins.core.nbest import NBestList
-from rerank_plugins.kit.elementary_functions import LN10
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 FILES = {

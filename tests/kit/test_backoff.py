@@ -1,8 +1,6 @@
 """The back-off core against its slow twins: counts, smoothing, cut-offs, contexts of two kinds of symbols, spilling."""
 
-import errno
 import math
-import os
 import pickle
 
 import numpy as np
@@ -16,7 +14,6 @@ from rerank_plugins.kit.backoff.events import NONE, EventLayout, TextEvents, Tup
 from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events, score_steps, score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.backoff.tables import STEPS, rounded
-from rerank_plugins.kit.workspace import Collection, Workspace
 from tests.kit.naive_backoff import NaiveKneserNey, NaiveStupidBackoff, raw_counts
 
 SIZE = 9  # symbols: 0 is never seen, 1 begins and 2 ends a sentence
@@ -109,26 +106,20 @@ def test_stupid_backoff_stores_its_denominators(sentences, order):
 
 @given(TEXTS, st.integers(2, 5), CUTS)
 @settings(max_examples=25)
-def test_models_do_not_depend_on_order_threads_or_memory(sentences, order, prune):
+def test_models_do_not_depend_on_order_or_threads(sentences, order, prune):
     made = of_text(sentences, order, prune=prune)
     same(made.tables, of_text(sentences[::-1], order, prune=prune, jobs=1).tables)
-    small = Workspace(memory=8)
-    same(made.tables, of_text(sentences, order, prune=prune, workspace=small, jobs=3).tables)
-    assert small.spilled > 0
+    same(made.tables, of_text(sentences, order, prune=prune, jobs=3).tables)
 
 
-def test_a_large_model_is_the_same_from_disk(tmp_path):
-    """Enough events for several buckets and threads; in memory, and with all arrays in files."""
+def test_a_large_model_is_the_same_by_text_and_by_tuples():
+    """Enough events for several buckets and threads."""
     rng = np.random.default_rng(1)
     tokens = np.minimum(rng.zipf(1.3, 300_000) + 1, 20_000).astype(np.int32)
     tokens[-1] = 2
     made = estimate(TextEvents(tokens, 20_001, 4), never=[1], jobs=2)
-    workspace = Workspace(1 << 16, tmp_path)
-    spilled = estimate(TextEvents(tokens, 20_001, 4), never=[1], jobs=3, workspace=workspace)
-    same(made.tables, spilled.tables)
-    assert workspace.spilled > 10_000_000
-    assert list(tmp_path.iterdir()) == []  # the files have no names, and go with the arrays
-    blocks = TupleEvents((20_001,) * 4, Workspace(1 << 16, tmp_path))
+    same(made.tables, estimate(TextEvents(tokens, 20_001, 4), never=[1], jobs=3).tables)
+    blocks = TupleEvents((20_001,) * 4)
     spread = np.full((len(tokens), 4), NONE)
     spread[:, 3] = tokens
     inside = np.ones(len(tokens), bool)
@@ -191,7 +182,7 @@ def test_wide_ids_take_several_integers():
     events[:200, :3] = NONE
     source = TupleEvents(layout.sizes)
     source.add(events)
-    rows, starts = source.deal(Workspace(), 2)
+    rows, starts = source.deal(2)
     sort_buckets(rows, starts, 0, len(starts) - 1, 2)
     back = [
         [int((row[w] >> s) & m) - (1 if column else 0) for column, (w, s, m) in enumerate(layout.places)][::-1]
@@ -205,32 +196,6 @@ def test_buckets_never_split_a_bin():
     bucket, starts = bucket_bounds(histogram, 10)
     assert (np.diff(bucket) >= 0).all()
     assert starts.tolist() == np.concatenate([[0], np.cumsum(np.bincount(bucket, histogram))]).tolist()
-
-
-def test_collections_and_spaces(tmp_path):
-    space = Workspace(1000, tmp_path)
-    first = space.empty(100, np.float64)
-    assert space.in_use == 800
-    second = space.zeros(100, np.float64)
-    assert space.spilled == 800
-    assert second.sum() == 0
-    del first
-    assert space.in_use == 0
-    rows = Collection(space, np.int32, 3)
-    for i in range(20):
-        rows.append(np.full((i, 3), i))
-    whole = rows.finish()
-    np.testing.assert_array_equal(whole[:, 0], np.repeat(np.arange(20), np.arange(20)))
-    assert Collection(space, np.int32).finish().shape == (0,)
-
-
-def test_a_full_disk_is_an_error_at_once(tmp_path, monkeypatch):
-    def full(descriptor, start, size):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
-    with pytest.raises(OSError, match="No space left"):
-        Workspace(100, tmp_path).empty(1000, np.float64)
 
 
 def test_bad_input_is_refused():

@@ -169,7 +169,7 @@ def test_words_are_removed_from_a_text(tmp_path):
 def test_training_says_what_was_counted(folder, tmp_path):
     ran = done(
         "train", "missing-words", folder / "train.txt", "-o", tmp_path / "m.mw", "--window", "6", "--gamma", "0.01",
-        "--max-words", "8", "--held-out", folder / "test.txt", "--memory", "1M", "--seed", "2",
+        "--max-words", "8", "--held-out", folder / "test.txt", "--seed", "2",
     )  # fmt: skip
     assert "1,000 sentences" in ran.err
     assert "8 distinct known words" in ran.err

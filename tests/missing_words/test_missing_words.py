@@ -300,14 +300,13 @@ def test_sentences_without_gaps_have_no_locations(trained):
     assert trained.locate([]) == []
 
 
-def test_the_model_does_not_depend_on_memory_pieces_or_threads(trained, monkeypatch):
-    from rerank_plugins.kit.workspace import Workspace
+def test_the_model_does_not_depend_on_pieces_or_threads(trained, monkeypatch):
     from rerank_plugins.missing_words import tables as windows
 
     lines = [f"{a} x {b} y {a}" for a in "abc" for b in "abc"] * 3
     whole = train([("text", lines)], Settings(), jobs=1)
     monkeypatch.setattr(windows.pieces, "__defaults__", (20,))
-    parts = train([("text", lines)], Settings(), workspace=Workspace(memory=100), jobs=2)
+    parts = train([("text", lines)], Settings(), jobs=2)
     assert (parts.pairs.counts == whole.pairs.counts).all()
     for context in CONTEXTS:
         for name, ours in vars(parts.tables[context]).items():

@@ -11,7 +11,6 @@ import pytest
 from rerank_plugins.core.errors import ConfigError, FormatError, ModelError
 from rerank_plugins.kit.backoff.smoothing import parse_prune
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
@@ -140,12 +139,10 @@ def test_a_closed_vocabulary_has_no_unknown_word(tmp_path):
         trained(["a a b c", "a d"], 2, closed=True, min_count=2)
 
 
-def test_the_model_does_not_depend_on_order_or_memory(sentences):
+def test_the_model_does_not_depend_on_order_or_threads(sentences):
     lines = [" ".join(words) for words in sentences]
     made = trained(lines, 4).ngrams
-    other = train(
-        [("x", lines[50:]), ("y", lines[:50])], NgramSettings(4), workspace=Workspace(1000), jobs=3
-    ).ngrams  # fmt: skip
+    other = train([("x", lines[50:]), ("y", lines[:50])], NgramSettings(4), jobs=3).ngrams
     assert other.vocabulary == made.vocabulary
     for name in ("contexts", "events"):
         assert getattr(other.tables, name).tobytes() == getattr(made.tables, name).tobytes()
@@ -188,12 +185,11 @@ def test_the_command(tmp_path, small):
     (tmp_path / "more.txt").write_text("the cat sat on the mat\n")
     ran = done(
         "train", "ngram", small / "tune.en", tmp_path / "more.txt", "-o", model, "--order", 3, "--prune", "0,0,1",
-        "--arpa", arpa, "--held-out", small / "test.en", "--memory", "2K",
+        "--arpa", arpa, "--held-out", small / "test.en",
     )  # fmt: skip
     assert ran.out == ""
     assert re.search(r"^21 sentences, \d+ words, \d+ distinct known words$", ran.err, re.MULTILINE)
     assert re.search(r"^3-grams \d+ of \d+  D1 0\.\d{4} D2 \d\.\d{4} D3\+ \d\.\d{4}", ran.err, re.MULTILINE)
-    assert re.search(r"^peak memory [\d.]+ [MG]B, [\d.]+ MB sorted on disk$", ran.err, re.MULTILINE)
     assert says_what_it_wrote(ran, r"the model \([\d.]+ MB\)", model)
     assert "words/s" not in ran.err  # of a first run, most of the time may be compilation
     settings = NgramModel.load(model).settings
@@ -218,9 +214,6 @@ def test_the_command_refuses(tmp_path):
     (tmp_path / "text").write_text("a b\n")
     out = ("-o", tmp_path / "lm")
     assert "no such file" in refused("train", "ngram", tmp_path / "none", *out)
-    assert "--memory is 'much'; wanted a number of bytes, or a size" in refused(
-        "train", "ngram", tmp_path / "text", *out, "--memory", "much"
-    )
     assert "not to stdout" in refused("train", "ngram", tmp_path / "text", "-o", "-")
     assert "no such command 'ngrm'" in refused("train", "ngrm").lower()
     assert "cannot be written as ARPA" in refused(

@@ -7,7 +7,6 @@ import pytest
 
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures
 from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK, TextCollector, Vocabulary
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.mixture import MixtureLanguageModel
@@ -151,7 +150,7 @@ def test_signatures_stand_for_their_own_types():
 
 
 def test_a_text_may_have_more_words_than_there_is_room_for_at_first():
-    collector = TextCollector(Workspace())
+    collector = TextCollector()
     collector.add([" ".join(f"w{i}" for i in range(70_000)), "w0 w69999"])
     vocabulary, tokens, counts = collector.finish(min_count=2)
     assert vocabulary.words[3:] == ("w0", "w69999")

@@ -24,8 +24,8 @@ def test_it_trains_what_the_command_trains(text, tmp_path):
         "train", "ngram", text, "--order", 2, "--text", "lowercase", "--held-out", text, "-o", tmp_path / "other.ngram"
     )
     assert model.read_bytes() == (tmp_path / "other.ngram").read_bytes()
-    said = [line for line in ran.err.splitlines() if not line.startswith(("peak memory", "wrote", "news.en: "))]
-    assert [line for line in lines if not line.startswith("peak memory")] == said
+    said = [line for line in ran.err.splitlines() if not line.startswith(("wrote", "news.en: "))]
+    assert lines == said
     assert any("news.en: " in line for line in lines)
     assert load(model).totals("The cat barks .") == pytest.approx(load(model).totals([["the", "cat", "barks", "."]])[0])
 
@@ -44,7 +44,6 @@ def test_nothing_is_printed(text, tmp_path, capsys):
         ("ngram", {"order": "two"}, r"option 'order' is 'two'; wanted int"),
         ("random-indexing", {"seed": -1}, r"option 'seed' is -1; wanted 0 or more"),
         ("word-lexicon", {"jobs": 0}, r"option 'jobs' is 0; wanted 1 or more"),
-        ("ngram", {"temporary": "no/such"}, r"option 'temporary' is .*no/such; wanted a folder that exists"),
         ("hhmm", {}, r"hhmm needs the option|language"),
     ],
 )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.elementary_functions import LN10
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train

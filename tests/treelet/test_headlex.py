@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.kit.backoff.scoring import score_events
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.headlex import Settings, collect, read_model, train, write_model
 from rerank_plugins.treelet.headlex_events import KINDS, HeadFinder, factors, find_heads
 from tests.model_files import check_damage_is_seen, content_of, write_content
@@ -16,8 +15,8 @@ from tests.treelet.naive_tree_transformations import lexicalise
 from tests.treelet.test_treelet import NEW, TREES, random_trees
 
 
-def trained(trees=TREES, workspace=None, **given_settings):
-    return train(collect(trees, workspace), Settings(**given_settings), workspace=workspace, jobs=1)
+def trained(trees=TREES, **given_settings):
+    return train(collect(trees), Settings(**given_settings), jobs=1)
 
 
 def test_probabilities_agree_with_the_twin():
@@ -101,8 +100,8 @@ def test_save_and_load_are_identities(tmp_path):
             read_model(path)
 
 
-def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
-    write_model(trained(), tmp_path / "memory")
+def test_a_corpus_in_blocks_gives_the_same_model(tmp_path, monkeypatch):
+    write_model(trained(), tmp_path / "whole")
     monkeypatch.setattr("rerank_plugins.treelet.corpus.TREES_A_BLOCK", 2)
-    write_model(trained(TREES, Workspace(0, tmp_path)), tmp_path / "files")
-    assert (tmp_path / "files").read_bytes() == (tmp_path / "memory").read_bytes()
+    write_model(trained(), tmp_path / "blocks")
+    assert (tmp_path / "blocks").read_bytes() == (tmp_path / "whole").read_bytes()

@@ -17,7 +17,6 @@ from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events
 from rerank_plugins.kit.vocabulary import signatures
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.kit.vocabulary.word_ids import Numbering
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary
 from rerank_plugins.treelet.corpus import close_numbered
 from rerank_plugins.treelet.events import rule_events, word_events
@@ -56,9 +55,9 @@ NEW = list(
 )
 
 
-def trained(trees=TREES, workspace=None, **given_settings):
+def trained(trees=TREES, **given_settings):
     chosen = Settings(**given_settings)
-    return train(collect(trees, chosen, workspace), chosen, workspace=workspace, jobs=1)
+    return train(collect(trees, chosen), chosen, jobs=1)
 
 
 @st.composite
@@ -401,15 +400,12 @@ def test_a_vocabulary_without_unknown_words_is_refused():
         ClosedVocabulary(("<s>", "cat"), np.array([1, 1]))
 
 
-def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
-    """In blocks of two trees, on disk, and in one block in memory."""
+def test_a_corpus_in_blocks_gives_the_same_model(tmp_path, monkeypatch):
     given_settings = {"signatures_after": 2, "signature_rate": 0.5, "min_rule_count": 2}
-    write_model(trained(**given_settings), tmp_path / "memory")
+    write_model(trained(**given_settings), tmp_path / "whole")
     monkeypatch.setattr("rerank_plugins.treelet.corpus.TREES_A_BLOCK", 2)
-    workspace = Workspace(0, tmp_path)
-    write_model(trained(TREES, workspace, **given_settings), tmp_path / "files")
-    assert workspace.spilled > 0
-    assert (tmp_path / "files").read_bytes() == (tmp_path / "memory").read_bytes()
+    write_model(trained(**given_settings), tmp_path / "blocks")
+    assert (tmp_path / "blocks").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 @settings(max_examples=40)

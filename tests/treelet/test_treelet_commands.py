@@ -68,7 +68,6 @@ def test_settings_and_held_out_trees(folder, tmp_path):
     out = tmp_path / "m"
     ran = done(
         *("train", "treelet-lm", folder / "bank.ptb", "--variant", "treelet-rule", "--min-rule-count", "2", "-o", out),
-        *("--memory", "0"),
         *(
             "--prune",
             "0,0,1",

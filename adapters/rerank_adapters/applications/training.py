@@ -21,7 +21,6 @@ from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_plugins import ConfigError, PluginError
 from rerank_plugins.core.guests.makes import make
 from rerank_plugins.core.intervals import Interval
-from rerank_plugins.core.paths import size_in_bytes
 from rerank_plugins.core.registry import Entry, Option, Registry
 from rerank_plugins.core.trainer import Trainer, common_uses, parses
 
@@ -32,25 +31,6 @@ PLAIN: dict[Any, click.ParamType[Any]] = {
     float: click.FLOAT,
     Path: click.Path(path_type=Path),
 }
-
-
-def memory_size(text: str) -> int:
-    """The number of bytes of a size such as `8G`."""
-    return size_in_bytes(text, "--memory")
-
-
-def memory_options(command: Any) -> Any:
-    """Add `--memory`, in bytes, and `--temporary`."""
-    memory = click.option(
-        "--memory", type=memory_size, default="8G", show_default=True,
-        help="Use at most this much memory for counting, and sort on disk beyond it.",
-    )  # fmt: skip
-    temporary = click.option(
-        "--temporary", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER",
-        help="Put the temporary files of sorting on disk here.",
-        show_default="the folder of MODEL",
-    )  # fmt: skip
-    return memory(temporary(command))
 
 
 def trainer_command(entry: Entry) -> click.Command:
@@ -108,7 +88,6 @@ def _common_options(trainer: type[Trainer]) -> list[Callable[[click.Command], cl
             "--held-out", multiple=True, metavar="FILE",
             help="Report how well the model predicts this file. Repeatable.",
         ),
-        "memory": memory_options,
         "cluster": options.scheduler_option,
         "seed": click.option(
             "--seed", type=click.IntRange(0), default=None if has_trees else 1,

@@ -17,7 +17,7 @@ import numpy as np
 from rerank_adapters.chain.unknown_words import warn_of_foreign
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FloatArray, LanguageModel, SentenceModel
-from rerank_plugins.kit.elementary_functions import LN10
+from rerank_plugins.core.logarithms import LN10
 
 NO_STEPS = TextPipeline()
 ZERO = -99.0 * LN10  # a word whose ln p is not above this is impossible

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from rerank_adapters.decoding.beam_scorer import BeamScorer, Prefix
 from rerank_plugins import IncrementalLM
-from rerank_plugins.kit.elementary_functions import LN10
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.ngram.mixture import MixtureLanguageModel
 
 TYPICAL = 6  # characters of a word: the penalty of an unknown beginning grows with its length beyond this

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from rerank_adapters.formats.list_files import lists_in, stem
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, open_text, option
-from rerank_plugins.kit.elementary_functions import LN10
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.kit.files.text import finite_value
 
 HEADER = "NBestList1.0"

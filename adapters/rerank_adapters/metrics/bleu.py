@@ -34,7 +34,6 @@ from rerank_adapters.metrics.sacrebleu_conventions import (
 )
 from rerank_plugins import FloatArray, Metric, option
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.kit.elementary_functions import exp, log
 
 ORDER = 4
 LOG_ZERO = -9999999999.0  # the value that sacrebleu uses for ln 0
@@ -82,9 +81,9 @@ class Bleu(Metric):
         misses = np.add.accumulate(has_ngrams > hit)  # orders without a match, up to each order
         with np.errstate(divide="ignore", invalid="ignore"):
             precision = 100 * np.where(hit, matches, HALVES[misses]) / ngrams
-            logs = np.where(has_ngrams, log(precision), 0.0 if effective_order else LOG_ZERO).sum(axis=0)
+            logs = np.where(has_ngrams, np.log(precision), 0.0 if effective_order else LOG_ZERO).sum(axis=0)
         orders = np.maximum((ngrams > 0).sum(axis=0), 1) if effective_order else ORDER
-        score = _brevity_penalty(by_statistic[0], by_statistic[1]) * exp(logs / orders)
+        score = _brevity_penalty(by_statistic[0], by_statistic[1]) * np.exp(logs / orders)
         return np.where(hit.any(axis=0), score, 0.0)
 
     def sentence_scores(self, statistics: FloatArray) -> FloatArray:
@@ -101,9 +100,9 @@ class Bleu(Metric):
         matches, ngrams = statistics[..., 2 : 2 + ORDER], statistics[..., 2 + ORDER :]
         added = np.array([0, 1, 1, 1])
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = log((matches + added) / (ngrams + added)).sum(axis=-1)
+            logs = np.log((matches + added) / (ngrams + added)).sum(axis=-1)
         smoothed = reference_length + (1 if self.sentence == "bleu+1-length" else 0)
-        score = 100 * _brevity_penalty(length, smoothed) * exp(logs / ORDER)
+        score = 100 * _brevity_penalty(length, smoothed) * np.exp(logs / ORDER)
         return np.where(matches[..., 0] > 0, score, 0.0)
 
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
@@ -144,7 +143,7 @@ class Bleu(Metric):
 
 def _brevity_penalty(length: FloatArray, reference_length: FloatArray) -> FloatArray:
     """1 for a text at least as long as the reference, 0 for an empty one, else exp(1 - r / c)."""
-    penalty = exp(1 - np.maximum(reference_length, length) / np.where(length > 0, length, 1.0))
+    penalty = np.exp(1 - np.maximum(reference_length, length) / np.where(length > 0, length, 1.0))
     return np.where(length > 0, penalty, np.where(reference_length > 0, 0.0, 1.0))
 
 

@@ -34,7 +34,6 @@ from rerank_adapters.tuners.lbfgs import minimise
 from rerank_adapters.tuners.problem import Prior, Problem
 from rerank_adapters.tuners.within_lists import dot, gains_of, metric_slope, one_best, spread
 from rerank_plugins import FloatArray, option
-from rerank_plugins.kit.elementary_functions import exp, log
 
 WIDTH = 0.01  # of the differences, in multiples of 1 / segments; it can be small because expected statistics are smooth
 
@@ -64,10 +63,10 @@ class Posterior:
         problem, segments = self.problem, self.problem.segments
         scores = problem.scores(weights)
         scores -= np.repeat(np.maximum.reduceat(scores, self.starts), self.lengths)
-        p = exp(scores)
+        p = np.exp(scores)
         mass = np.add.reduceat(p, self.starts)
         p /= np.repeat(mass, self.lengths)
-        log_p = scores - np.repeat(log(mass), self.lengths)
+        log_p = scores - np.repeat(np.log(mass), self.lengths)
         gains, value = self.gains, 0.0
         if self.corpus:
             totals = np.einsum("i,ij->j", p, problem.statistics)

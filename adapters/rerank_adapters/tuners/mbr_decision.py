@@ -15,7 +15,6 @@ import numpy as np
 
 from rerank_plugins import FloatArray, Metric
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.kit.elementary_functions import exp
 
 STATISTICS_AT_ONCE = 100_000  # rows computed at a time, which bounds the memory
 
@@ -54,9 +53,7 @@ def expected_utilities(scores: FloatArray, utility: FloatArray, scale: float | F
 
     `scores` (voters) are the weighted sums of the evidence, `utility` has (n, voters); scales must not be negative.
     """
-    from rerank_plugins.kit.matrix_products import product  # loads numba
-
-    weights = exp(np.multiply.outer(scores - scores.max(), scale))
+    weights = np.exp(np.multiply.outer(scores - scores.max(), scale))
     posterior = weights / weights.sum(axis=0)
-    expected: FloatArray = product(utility, posterior.reshape(len(scores), -1))
+    expected: FloatArray = utility @ posterior.reshape(len(scores), -1)
     return expected.reshape(len(utility), *posterior.shape[1:])

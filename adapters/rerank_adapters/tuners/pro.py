@@ -30,7 +30,6 @@ from rerank_adapters.tuners.problem import Prior, Problem
 from rerank_adapters.tuners.within_lists import dot, spread
 from rerank_plugins import FloatArray, option
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.kit.elementary_functions import exp
 
 DRAWN_AT_ONCE = 50_000  # keeps the arrays in the processor's cache
 
@@ -134,7 +133,7 @@ class Pro(IterativeTuner):
         def loss(weights: FloatArray) -> tuple[float, FloatArray]:
             scores = base + features.dot(weights)
             margins = scores[better] - scores[worse]
-            doubts = exp(-np.logaddexp(0.0, margins)) / len(margins)  # p(worse beats better), per pair
+            doubts = np.exp(-np.logaddexp(0.0, margins)) / len(margins)  # p(worse beats better), per pair
             pull = np.bincount(worse, doubts, len(used)) - np.bincount(better, doubts, len(used))
             value = float(np.logaddexp(0.0, -margins).mean() + self.l2 / 2 * dot(weights, weights))
             value += self.prior * prior.penalty(weights)

@@ -52,7 +52,6 @@ from rerank_plugins.kit.backoff.scoring import score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.vocabulary.word_ids import BOS, SPECIAL, UNK, TextCollector
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.similarity.random_indexing import read_model as read_vectors
 
 ORDERS = (2, 3, 4, 5)
@@ -64,7 +63,7 @@ def ngram_totals(
 ) -> dict[str, FloatArray]:
     """The ln p of each sentence by each n-gram model; rare words share the probability of `<unk>` equally."""
     totals = {}
-    collector, types = TextCollector(Workspace()), set[str]()
+    collector, types = TextCollector(), set[str]()
     for text in texts:
         with open_text(text) as lines:
             collector.add(lines)

@@ -50,7 +50,6 @@ from rerank_plugins.core.arrays import BoolArray, FloatArray
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit.backoff.smoothing import parse_prune
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.missing_words.model import METHODS, Method, write_model
 from rerank_plugins.missing_words.training import Settings
 from rerank_plugins.missing_words.training import train as train_missing_words
@@ -219,15 +218,13 @@ def main(
     started = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         model, ngram = Path(folder) / "text.mw", Path(folder) / "text.ngram"
-        kept_out, workspace = KeptOut(tuned, []), Workspace()
+        kept_out = KeptOut(tuned, [])
         say("training the model of missing words")
-        trained = train_missing_words(
-            kept_out.without(training), Settings(min_count, None, window), workspace=workspace, jobs=2
-        )
+        trained = train_missing_words(kept_out.without(training), Settings(min_count, None, window), jobs=2)
         write_model(trained, model)
         say("training the n-gram model")
         settings = NgramSettings(order, prune=parse_prune(prune), min_count=min_count)
-        train_ngram(kept_out.without(training), settings, workspace=workspace, jobs=2).ngrams.save(ngram)
+        train_ngram(kept_out.without(training), settings, jobs=2).ngrams.save(ngram)
         tuning = incomplete(remove_words(kept_out.sentences, seed))
         known = sum((sentence.word or "") in trained.vocabulary for sentence in test) / max(len(test), 1)
         mixture = ", ".join(f"{weight:.3f}" for weight in trained.mixture)

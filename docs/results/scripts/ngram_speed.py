@@ -9,7 +9,6 @@ is left out without --lmplz.
 
 \b
     python -m docs.results.scripts.ngram_speed tatoeba.txt.xz novels.txt.xz --lmplz kenlm/build/bin/lmplz
-    python -m docs.results.scripts.ngram_speed large.txt --memory 4G
 """
 
 from __future__ import annotations
@@ -74,18 +73,17 @@ def words_a_second(model: LanguageModel, sentences: Sequence[Sequence[str]]) -> 
 @experiment("ngram_speed", __doc__)
 @click.argument("texts", type=FILE, nargs=-1, required=True)
 @click.option("--order", default=5, help="The order of the models.")
-@click.option("--memory", default="8G", help="The option of `rerank train ngram`.")
 @click.option("--lmplz", type=FILE, help="Compare with this program lmplz.")
 @click.option("--most", type=int, help="Read only this many sentences of each text.  [default: all]")
 @click.option("--asked", default=100_000, help="Score this many sentences; with 0, time only the training.")
-def main(texts: tuple[Path, ...], order: int, memory: str, lmplz: Path | None, most: int | None, asked: int) -> None:
+def main(texts: tuple[Path, ...], order: int, lmplz: Path | None, most: int | None, asked: int) -> None:
     """Train and score with each program and print the tables."""
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         text, model, arpa = scratch / "text", scratch / "lm.ngram", scratch / "lm.arpa"
         sentences, words = plain_text(texts, text, most)
         (scratch / "warm").write_text(WARM, encoding="utf-8")
-        train: list[str | Path] = [*RERANK, "train", "ngram", "--order", str(order), "--memory", memory]
+        train: list[str | Path] = [*RERANK, "train", "ngram", "--order", str(order)]
         timed([*train, scratch / "warm", "-o", scratch / "warm.ngram", "--arpa", scratch / "warm.arpa"])
         programs: dict[str, list[str | Path]] = {"rerank train ngram": [*train, text, "-o", model]}
         if lmplz:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from rerank_adapters.text.transcripts import characters
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram.training import NgramSettings, train
 
 CLITIC = re.compile(r"(?<=[a-z]) (n't|'(?:s|m|d|ll|re|ve))\b")
@@ -36,7 +35,7 @@ def train_on_spoken(texts: Iterable[Path], settings: NgramSettings, model: Path,
             normalised = as_spoken(opened)
             yield from map(characters, normalised) if spelt else normalised
 
-    train([(path.name, lines(path)) for path in texts], settings, workspace=Workspace(), jobs=2).ngrams.save(model)
+    train([(path.name, lines(path)) for path in texts], settings, jobs=2).ngrams.save(model)
 
 
 def write_frequencies(model: Path) -> None:

@@ -32,7 +32,6 @@ OF_USES: Mapping[str, Sequence[str]] = {  # the common options of `rerank train 
     **{name: (name,) for name in ("language", "seed", "jobs", "parser", "config")},
     "text": ("text", "steps"),
     "held-out": ("held_out",),
-    "memory": ("memory", "temporary"),
     "cluster": ("scheduler",),
 }
 NAME = re.compile(r"[^\s=,{}]+")

@@ -20,7 +20,6 @@ from rerank_plugins.dependency.biaffine.network import (
     with_root,
 )
 from rerank_plugins.dependency.biaffine.training_batches import Batch, Dropout
-from rerank_plugins.kit.matrix_products import product
 
 
 def cross_entropy(scores: Float32, gold: Int64) -> tuple[float, Float32]:
@@ -52,10 +51,10 @@ def loss_and_gradient(params: Params, batch: Batch, drop: Dropout) -> tuple[dict
     parts = split_roles(all_roles * drop.roles, params)
 
     # Tags: cross entropy of softmax(T h1), and back to T and h1.
-    tag_loss, dtag = cross_entropy(product(lower, params["tag.w"]) + params["tag.b"], batch.tags)
+    tag_loss, dtag = cross_entropy(lower @ params["tag.w"] + params["tag.b"], batch.tags)
     dtag /= np.float32(words)
-    grads["tag.w"], grads["tag.b"] = product(lower.T, dtag), dtag.sum(axis=0)
-    dlower = product(dtag, params["tag.w"].T)
+    grads["tag.w"], grads["tag.b"] = lower.T @ dtag, dtag.sum(axis=0)
+    dlower = dtag @ params["tag.w"].T
 
     # Arcs: cross entropy of s(j -> i) = d_i' U a_j + u' a_j over the heads j of each word.
     grid = packing.grid()
@@ -69,17 +68,17 @@ def loss_and_gradient(params: Params, batch: Batch, drop: Dropout) -> tuple[dict
     heads = with_root(parts.head, params["root.arc"], grid)
     dependents = padded(parts.dependent, grid)
     width = dependents.shape[2]
-    projected = product(dependents.reshape(-1, width), params["arc.w"]).reshape(dependents.shape)
-    dprojected = product(darcs, heads)
+    projected = dependents @ params["arc.w"]
+    dprojected = darcs @ heads
     column = darcs.sum(axis=1)
-    dheads = product(darcs.transpose(0, 2, 1), projected) + column[:, :, None] * params["arc.b"]
+    dheads = darcs.transpose(0, 2, 1) @ projected + column[:, :, None] * params["arc.b"]
     flat_gradient = dprojected.reshape(-1, width)
-    grads["arc.w"] = product(dependents.reshape(-1, width).T, flat_gradient)
+    grads["arc.w"] = dependents.reshape(-1, width).T @ flat_gradient
     grads["arc.b"] = np.einsum("bj,bja->a", column, heads)
     grads["root.arc"] = dheads[:, 0].sum(axis=0)
     droles: Float32 = np.zeros_like(all_roles)
     dparts = split_roles(droles, params)  # views: what is written to the parts is written to `droles`
-    dparts.dependent[grid.ravel()[flat]] = product(flat_gradient, params["arc.w"].T)[flat]
+    dparts.dependent[grid.ravel()[flat]] = (flat_gradient @ params["arc.w"].T)[flat]
     dparts.head[grid.ravel()[flat]] = dheads[:, 1:].reshape(-1, width)[flat]
 
     # Labels: cross entropy of s(r; j -> i) = [q_i; 1]' W_r [p_j; 1] for the right head j; back to W, q and p.
@@ -89,8 +88,8 @@ def loss_and_gradient(params: Params, batch: Batch, drop: Dropout) -> tuple[dict
     dlabels /= np.float32(words)
     dp = np.einsum("ir,irw->iw", dlabels, products)[:, :-1]
     dproducts = (dlabels[:, :, None] * p[:, None]).reshape(len(q), -1)
-    grads["label.w"] = product(q.T, dproducts)
-    dparts.label_dependent[:] = product(dproducts, params["label.w"].T)[:, :-1]
+    grads["label.w"] = q.T @ dproducts
+    dparts.label_dependent[:] = (dproducts @ params["label.w"].T)[:, :-1]
     from_root = batch.heads < 0
     grads["root.label"] = dp[from_root].sum(axis=0)
     np.add.at(dparts.label_head, batch.heads[~from_root], dp[~from_root])
@@ -98,9 +97,9 @@ def loss_and_gradient(params: Params, batch: Batch, drop: Dropout) -> tuple[dict
     # Roles: through dropout and ReLU back to M and h2.
     droles *= drop.roles
     droles[all_roles <= 0] = 0
-    grads["roles.w"] = product(top.T, droles)
+    grads["roles.w"] = top.T @ droles
     grads["roles.b"] = droles.sum(axis=0)
-    dupper = product(droles, params["roles.w"].T) * drop.upper
+    dupper = droles @ params["roles.w"].T * drop.upper
     # Both LSTM layers, back to the inputs x; of these, the pieces and the offsets are learnt.
     dlower += drop.lower * bilstm_gradient(dupper, lower * drop.lower, params, "lstm2", packing, memories[1], grads)
     dx = bilstm_gradient(dlower, x, params, "lstm1", packing, memories[0], grads)

@@ -7,8 +7,7 @@ The equations of a direction, where σ is the logistic function, · is elementwi
 
 Packed means: the sentences of a batch go from long to short, and the rows of time step t (one for each sentence that
 is long enough) follow those of t-1. So nothing is padded, and each step is one matrix product over the sentences that
-have not ended. The cost is 8 H (D + H) multiplications a word for input width D and H units a direction, nearly all of
-them in kit/matrix_products.py.
+have not ended. The cost is 8 H (D + H) multiplications a word for input width D and H units a direction.
 
 Parsing needs no gradients: each distinct word of a batch is multiplied by the input weights once. Where the sentences
 are much alike, as the hypotheses of an n-best list are, the lower layer reads each distinct beginning and each distinct
@@ -28,7 +27,6 @@ from numpy.typing import NDArray
 
 from rerank_plugins import LongArray
 from rerank_plugins.kit.kernels import filling_kernel
-from rerank_plugins.kit.matrix_products import add_product, product
 
 Float32 = NDArray[np.float32]
 Int64 = LongArray
@@ -72,7 +70,7 @@ def bilstm(x: Float32, params: Params, layer: str, packing: Packing) -> tuple[Fl
     states, memories = [], []
     for direction, reverse in DIRECTIONS:
         w, u, b = (params[f"{layer}.{direction}.{part}"] for part in "wub")
-        state, memory = recur(product(x, w) + b, u, packing, reverse=reverse)
+        state, memory = recur(x @ w + b, u, packing, reverse=reverse)
         states.append(state)
         memories.append(memory)
     return np.hstack(states), memories
@@ -87,9 +85,9 @@ def bilstm_gradient(
     for (direction, reverse), memory, half in zip(DIRECTIONS, memories, halves, strict=True):
         name = f"{layer}.{direction}"
         dz = recur_gradient(half, memory, params[f"{name}.u"], packing, reverse=reverse)
-        grads[f"{name}.w"], grads[f"{name}.u"] = product(x.T, dz), product(memory.states_before.T, dz)
+        grads[f"{name}.w"], grads[f"{name}.u"] = x.T @ dz, memory.states_before.T @ dz
         grads[f"{name}.b"] = dz.sum(axis=0)
-        dx += product(dz, params[f"{name}.w"].T)
+        dx += dz @ params[f"{name}.w"].T
     return dx
 
 
@@ -104,7 +102,7 @@ def recur(z: Float32, u: Float32, packing: Packing, *, reverse: bool) -> tuple[F
         states_before[here], cells_before[here] = h[:n], c[:n]
         # The gates, by tanh alone: σ(x) = (1 + tanh(x / 2)) / 2.
         gates = z[here]
-        add_product(h[:n], u, gates)
+        gates += h[:n] @ u
         gates[:, : 3 * size] *= 0.5
         np.tanh(gates, out=gates)
         # The cells and states of this step.
@@ -117,15 +115,14 @@ def recur(z: Float32, u: Float32, packing: Packing, *, reverse: bool) -> tuple[F
 
 def recur_gradient(dstates: Float32, memory: Memory, u: Float32, packing: Packing, *, reverse: bool) -> Float32:
     """The gradient at W x + U h + b (rows, 4H), given that at the states (rows, H)."""
-    starts, sizes, transposed = packing.starts, packing.sizes, np.ascontiguousarray(u.T)
+    starts, sizes = packing.starts, packing.sizes
     dz = np.empty_like(memory.gates)
     dh, dc = np.zeros((2, len(packing.lengths), len(u)), np.float32)
     for t in reversed(_order(len(sizes), reverse)):
         here, n = slice(starts[t], starts[t + 1]), sizes[t]
         gates, squashed, cells_before = memory.gates[here], memory.squashed[here], memory.cells_before[here]
         back_through_step(gates, squashed, cells_before, dstates[here], dh, dc, dz[here])
-        dh[:n] = 0
-        add_product(dz[here], transposed, dh[:n])
+        dh[:n] = dz[here] @ u.T
     return dz
 
 
@@ -207,8 +204,7 @@ def lower_states(inputs: Float32, ids: Int64, layer: tuple[Direction, ...], pack
     size = len(layer[0].u)
     states = np.empty((len(ids), 2 * size), np.float32)
     for number, direction in enumerate(layer):
-        z = product(inputs, direction.w)
-        z += direction.b
+        z = inputs @ direction.w + direction.b
         half = states[:, number * size : (number + 1) * size]
         if _alike(ids, packing, direction.reverse):
             _recur_over_distinct(z, ids, direction, packing, half)
@@ -222,8 +218,7 @@ def upper_states(inputs: Float32, layer: tuple[Direction, ...], packing: Packing
     size = len(layer[0].u)
     states = np.empty((len(inputs), 2 * size), np.float32)
     for number, direction in enumerate(layer):
-        z = product(inputs, direction.w)
-        z += direction.b
+        z = inputs @ direction.w + direction.b
         _recur(z, direction, packing, states[:, number * size : (number + 1) * size])
     return states
 
@@ -246,7 +241,7 @@ def _recur(z: Float32, direction: Direction, packing: Packing, states: Float32) 
     h, c = np.zeros((2, len(packing.lengths), size), np.float32)
     for start, n in _steps(packing, direction.reverse):
         gates = z[start : start + n]
-        add_product(h[:n], u, gates)
+        gates += h[:n] @ u
         _read(gates, c[:n], h[:n])
         states[start : start + n] = h[:n]
 
@@ -262,7 +257,7 @@ def _recur_over_distinct(z: Float32, ids: Int64, direction: Direction, packing: 
         before, word = np.divmod(distinct, kinds)
         state, cell = np.zeros((2, 1 + len(distinct), size), np.float32)
         cell[1:] = c[before]
-        _read(z[word] + product(h[before], u), cell[1:], state[1:])
+        _read(z[word] + h[before] @ u, cell[1:], state[1:])
         h, c = state, cell
         node[:n] = place + 1
         states[rows] = h[node[:n]]

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_plugins.dependency.biaffine.lstm import Float32, Int64, Memory, Packing, Params, bilstm
-from rerank_plugins.kit.matrix_products import product
 
 NEVER = np.float32(-1e9)  # the score of a head past the end of the sentence
 
@@ -101,7 +100,7 @@ def encode(
 
 def roles(states: Float32, params: Params) -> tuple[Float32, Roles]:
     """The vectors of all roles in one array (rows, 2 arc + 2 label), and its parts."""
-    joined = np.maximum(product(states, params["roles.w"]) + params["roles.b"], 0)
+    joined = np.maximum(states @ params["roles.w"] + params["roles.b"], 0)
     return joined, split_roles(joined, params)
 
 
@@ -126,7 +125,7 @@ def arc_scores(words: Roles, params: Params, packing: Packing) -> Float32:
     """(sentences, longest, 1 + longest) the score of each head (0: the root symbol) for each word."""
     grid = packing.grid()
     heads = with_root(words.head, params["root.arc"], grid)
-    scores: Float32 = product(padded(product(words.dependent, params["arc.w"]), grid), heads.transpose(0, 2, 1))
+    scores: Float32 = padded(words.dependent @ params["arc.w"], grid) @ heads.transpose(0, 2, 1)
     scores += np.einsum("sjw,w->sj", heads, params["arc.b"])[:, None]
     for length in np.unique(packing.lengths):
         scores[packing.lengths == length, :, 1 + length :] = NEVER
@@ -143,5 +142,5 @@ def label_inputs(words: Roles, params: Params, heads: Int64) -> tuple[Float32, F
 def label_scores(dependents: Float32, governors: Float32, params: Params) -> tuple[Float32, Float32]:
     """The scores (rows, relations), and for the gradient the products [q; 1]' W_r (rows, relations, label + 1)."""
     width = dependents.shape[1]
-    products = product(dependents, params["label.w"]).reshape(len(dependents), -1, width)
+    products = (dependents @ params["label.w"]).reshape(len(dependents), -1, width)
     return np.einsum("irw,iw->ir", products, governors), products

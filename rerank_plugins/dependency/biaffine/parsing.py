@@ -19,7 +19,6 @@ from rerank_plugins.dependency.biaffine.lstm import Float32, Int64, Packing, Par
 from rerank_plugins.dependency.biaffine.network import Roles, arc_scores, label_inputs, label_scores, roles
 from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
 from rerank_plugins.kit.kernels import filling_kernel, part
-from rerank_plugins.kit.matrix_products import product
 
 
 def best_trees(scores: Float32, lengths: Int64) -> Int64:
@@ -214,7 +213,7 @@ def _parse_batch(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[De
     # Tags from the lower layer; the best tree under the scores of arcs from the upper one.
     params = model.params
     lower = lower_states(model.inputs(list(distinct)), ids, model.layers[0], packing)
-    tags = (product(lower, params["tag.w"]) + params["tag.b"]).argmax(axis=1)
+    tags = (lower @ params["tag.w"] + params["tag.b"]).argmax(axis=1)
     _, parts = roles(upper_states(lower, model.layers[1], packing), params)
     positions = best_trees(arc_scores(parts, params, packing), packing.lengths)
     # The heads as rows, and the best relation to each.

@@ -1,7 +1,7 @@
 """Trains the parser on treebanks: Adam with a decaying learning rate, dropout, and dropout of word forms.
 
 Some sentences are lower-cased, as the lists of decoders and recognisers often are. The final weights are a running
-average of those of the last steps. The same data and settings give the same model on every processor.
+average of those of the last steps.
 """
 
 from __future__ import annotations

@@ -9,15 +9,11 @@ The cost is one sort of 4 pairs a token, then products with a dense (words, 4 ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
 
 import numpy as np
 
-from rerank_plugins import FloatArray
 from rerank_plugins.dependency.biaffine.lstm import Float32
 from rerank_plugins.dependency.biaffine.pieces import text_form
-from rerank_plugins.kit.elementary_functions import log, power
-from rerank_plugins.kit.matrix_products import product
 
 OFFSETS = (-2, -1, 1, 2)
 
@@ -71,58 +67,26 @@ def _ppmi(ranks: np.ndarray, words: int, neighbours: int) -> Float32:
     # ln count(w, c) - ln p(w) - ln(N p'(c)), where N is the number of pairs.
     total = matrix.sum(dtype=np.float64)
     row = np.maximum(matrix.sum(axis=1, dtype=np.float64), 1)
-    column = power(matrix.sum(axis=0, dtype=np.float64), 0.75)
+    column = matrix.sum(axis=0, dtype=np.float64) ** 0.75
     column *= total / max(column.sum(), 1)
     with np.errstate(divide="ignore"):
         np.log(matrix, out=matrix)
-    matrix -= log(row / total).astype(np.float32)[:, None]
-    matrix -= log(np.maximum(column, 1e-9)).astype(np.float32)
+    matrix -= np.log(row / total).astype(np.float32)[:, None]
+    matrix -= np.log(np.maximum(column, 1e-9)).astype(np.float32)
     return np.maximum(matrix, 0, out=matrix)
 
 
 def _reduce(matrix: Float32, width: int, rng: np.random.Generator, extra: int = 16, rounds: int = 4) -> Float32:
-    """(words, width) rows U sqrt(S) of the randomised SVD, scaled to unit length."""
-    # The range of the matrix, by `rounds` of power iteration from a random start; each row of `basis` is a direction.
+    """(words, width) rows U sqrt(S) of the randomised SVD, scaled to unit length; with fewer words, zeros follow."""
+    # The range of the matrix, by `rounds` of power iteration from a random start.
     start = rng.normal(size=(matrix.shape[1], width + extra)).astype(np.float32)
-    basis = _orthonormal(product(matrix, start).T)
+    basis = np.linalg.qr(matrix @ start)[0]
     for _ in range(rounds):
-        basis = _orthonormal(product(matrix, product(basis, matrix).T).T)
-    # The exact SVD within that range: the squares of the singular values are the eigenvalues of B M Mᵀ Bᵀ.
-    within = product(basis, matrix).astype(np.float64)
-    squares, rotation = _eigenvectors(product(within, within.T))
-    vectors = product(basis.T, rotation[:, :width].astype(np.float32)) * np.sqrt(np.sqrt(squares[:width]))
+        basis = np.linalg.qr(matrix @ (matrix.T @ basis))[0]
+    # The exact SVD within that range.
+    rotation, values, _ = np.linalg.svd(basis.T @ matrix, full_matrices=False)
+    vectors = np.zeros((len(matrix), width), np.float32)
+    kept = min(width, len(values))
+    vectors[:, :kept] = basis @ rotation[:, :kept] * np.sqrt(values[:kept])
     lengths = np.maximum(np.sqrt((vectors * vectors).sum(axis=1, keepdims=True)), 1e-9)
     return np.asarray(vectors / lengths, np.float32)
-
-
-def _orthonormal(rows: Float32) -> Float32:
-    """The rows made orthogonal and of unit length, in their order; those that depend on the ones before become zero."""
-    basis = np.ascontiguousarray(rows)
-    for i, row in enumerate(basis):
-        before = np.sqrt(np.square(row).sum())
-        for _ in range(2):  # the second time for the sake of rounding
-            row -= product(np.einsum("w,jw->j", row, basis[:i])[None], basis[:i])[0]
-        length = np.sqrt(np.square(row).sum())
-        row *= 1 / length if length > 1e-5 * before else 0
-    return basis
-
-
-def _eigenvectors(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The eigenvalues of a symmetric matrix, from the greatest on, and its eigenvectors as columns, by Jacobi's method.
-
-    Each rotation of two axes makes their element zero; after a few passes all are (Golub and Van Loan 1996, §8.4).
-    """
-    matrix, axes = matrix.copy(), np.eye(len(matrix))
-    close = 1e-12 * np.abs(matrix).max(initial=0)
-    while np.abs(np.triu(matrix, 1)).max(initial=0) > close:
-        for p, q in combinations(range(len(matrix)), 2):
-            if abs(matrix[p, q]) > close:
-                ratio = (matrix[q, q] - matrix[p, p]) / (2 * matrix[p, q])
-                tangent = (1 if ratio >= 0 else -1) / (abs(ratio) + np.sqrt(ratio * ratio + 1))
-                cosine = 1 / np.sqrt(tangent * tangent + 1)
-                for rows in (matrix, matrix.T, axes.T):
-                    first, second = rows[p].copy(), rows[q].copy()
-                    rows[p] = cosine * (first - tangent * second)
-                    rows[q] = cosine * (tangent * first + second)
-    order = np.argsort(-np.diag(matrix), kind="stable")
-    return np.maximum(np.diag(matrix)[order], 0), axes[:, order]

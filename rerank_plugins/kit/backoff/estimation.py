@@ -1,9 +1,9 @@
 """Estimates a back-off model: sorts and counts the events once, then estimates one order after the other.
 
 The time is that of sorting all n-grams twice and of a few random reads for each. Memory: the rows of the events (8 or
-16 bytes each), first twice, while they are dealt into buckets, then with 12 bytes for each n-gram of the trie, of which
-large orders wait in files for their turn; for the order at hand, 24 bytes for each n-gram; for the tables 12 for each
-n-gram and 16 for each context. What exceeds the memory of the workspace lies in files too.
+16 bytes each), first twice, while they are dealt into buckets, then with 12 bytes for each n-gram of the trie, or 16
+with cut-offs; for the order at hand, 32 bytes for each n-gram; for the tables 12 for each n-gram and 16 for each
+context, which are there twice in the end.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from rerank_plugins.kit.backoff.order_estimation import (
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, LOG_ZERO, BackoffTables
-from rerank_plugins.kit.elementary_functions import log10
-from rerank_plugins.kit.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,6 @@ def estimate(
     source: TupleEvents,
     smoothing: Smoothing | None = None,
     *,
-    workspace: Workspace | None = None,
     prune: Sequence[int] = (),
     never: Sequence[int] = (),
     lowest: FloatArray | None = None,
@@ -77,18 +74,17 @@ def estimate(
     `lowest`    (symbols) p of each symbol in the empty context, from a model of another kind; by default 1-grams
                 interpolated with the uniform distribution
     `progress`  is called with the name of each stage
-    The model does not depend on the order of the events, on `jobs` or on the memory. Raises ModelError where there are
+    The model does not depend on the order of the events or on `jobs`. Raises ModelError where there are
     no events, and for too many n-grams.
     """
-    workspace, smoothing, layout = workspace or Workspace(), smoothing or KneserNey(), source.layout
+    smoothing, layout = smoothing or KneserNey(), source.layout
     cut = cutoffs(prune, layout.order)
     if len(source) == 0:
         raise ModelError("there are no events to estimate a model from")
     # Sort the events, and count the n-grams of all orders in one pass (suffix_trie.py).
     progress("sorting")
-    rows, starts = source.deal(workspace, jobs)
-    continuation = smoothing.continuation
-    levels = build_trie(rows, starts, layout.places, workspace, continuation=continuation, raw=any(cut), jobs=jobs)
+    rows, starts = source.deal(jobs)
+    levels = build_trie(rows, starts, layout.places, continuation=smoothing.continuation, raw=any(cut), jobs=jobs)
     del rows
     # The discounts of each order, from its counts of counts (smoothing.py).
     ngrams = [len(level) for level in levels]
@@ -98,15 +94,12 @@ def estimate(
     total = layout.sizes[0] + sum(kept_ngrams(level, low) for level, low in zip(levels[1:], cut[1:], strict=True))
     if total >= 1 << 31:
         raise ModelError(f"{total:,} n-grams are more than a model can hold (2**31 - 1); prune rare ones")
-    # Long n-grams wait in files while the shorter ones are estimated.
-    for level in levels[1:]:
-        level.set_aside(workspace)
     # The empty context, from which all other orders are interpolated.
     p = unigrams(levels[0], layout.sizes[0], discounts[0], smoothing, never) if lowest is None else lowest
     if p.shape != (layout.sizes[0],):
         raise ValueError(f"`lowest` has shape {p.shape}, wanted one p for each of {layout.sizes[0]} symbols")
     # One order after the other; each needs p of the shorter n-grams, that is of the order before.
-    orders = Orders(levels, total, p, cut, layout.sizes, workspace, jobs)
+    orders = Orders(levels, total, p, cut, layout.sizes, jobs)
     lower: FloatArray = p[levels[0].symbol]
     for order in range(2, layout.order + 1):
         progress(f"{order}-grams")
@@ -154,35 +147,33 @@ class Orders:
 
     def __init__(
         self, levels: list[TrieLevel], total: int, p: FloatArray, cut: list[int], sizes: tuple[int, ...],
-        workspace: Workspace, jobs: int,
+        jobs: int,
     ) -> None:  # fmt: skip
-        self._levels, self._cut, self._sizes = levels, cut, sizes
-        self._workspace, self._jobs = workspace, jobs
-        self._events = workspace.zeros(total, EVENT)
+        self._levels, self._cut, self._sizes, self._jobs = levels, cut, sizes, jobs
+        self._events = np.zeros(total, EVENT)
         unigrams = self._events[: len(p)]
         unigrams["symbol"] = np.arange(len(p))
         unigrams["log10"] = LOG_ZERO
-        unigrams["log10"][p > 0] = log10(p[p > 0])
+        unigrams["log10"][p > 0] = np.log10(p[p > 0])
         self._contexts = [np.zeros(1, CONTEXT)]
         self._context_levels, self._event_levels = [0, 1], [0, len(p)]
         # What the next order needs of each n-gram besides its p: the symbol that it predicts, and its context.
         self._predicted = levels[0].symbol
-        self._context_of = workspace.zeros(len(levels[0]), np.int32)
+        self._context_of = np.zeros(len(levels[0]), np.int32)
 
     def add(self, order: int, lower: FloatArray, discounts: FloatArray, backoff: float) -> FloatArray:
         """Estimate the events and contexts of an order; p of each of its n-grams, if there are longer ones."""
         # Bring the n-grams of each context together (order_estimation.py).
-        level, empty, jobs = self._levels[order - 1], self._workspace.empty, self._jobs
+        level, jobs = self._levels[order - 1], self._jobs
         (base, start), first = self._context_levels[-2:], self._event_levels[-1]
         parts, bits, context_starts, event_starts = group_by_context(
-            level, self._context_of, start - base, self._sizes[order - 1], self._cut[order - 1], self._workspace, jobs
+            level, self._context_of, start - base, self._sizes[order - 1], self._cut[order - 1], jobs
         )
         level.symbol = level.count = level.raw = np.zeros(0, np.int32)  # no longer needed
         # The records of the contexts and events of this order, and what the next one needs of each n-gram.
         size = 0 if order == len(self._levels) else len(level)
-        contexts, end = empty(int(context_starts[-1]), CONTEXT), first + int(event_starts[-1])
-        p, context_of = empty(size, np.float64), empty(size, np.int32)
-        context_of[:] = -1  # for the n-grams of contexts that were pruned altogether
+        contexts, end = np.empty(int(context_starts[-1]), CONTEXT), first + int(event_starts[-1])
+        p, context_of = np.empty(size), np.full(size, -1, np.int32)  # -1: the context was pruned altogether
         # Estimate p and the back-off weights, each part of the groups in a thread of its own.
         tasks = [
             (
@@ -192,8 +183,7 @@ class Orders:
             for part, context, event in zip(parts, context_starts.tolist(), event_starts.tolist(), strict=False)
         ]
         in_threads(estimate_contexts, tasks, jobs)
-        predicted = empty(size, np.int32)
-        np.take(self._predicted, level.parent[:size], out=predicted, mode="clip")
+        predicted = self._predicted[level.parent[:size]]
         level.parent = level.symbol
         self._contexts.append(contexts)
         self._context_levels.append(start + len(contexts))

@@ -20,7 +20,6 @@ from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.kit.kernels import filling_kernel
-from rerank_plugins.kit.workspace import Collection, Workspace
 
 DIGIT = 11  # bits
 TARGET = 1 << 16  # rows of a bucket, about
@@ -204,31 +203,30 @@ class TupleEvents:
     place 1 is the nearest.
     """
 
-    def __init__(self, sizes: tuple[int, ...], workspace: Workspace | None = None) -> None:
+    def __init__(self, sizes: tuple[int, ...]) -> None:
         self.layout = EventLayout(sizes)
-        self._blocks = Collection(workspace or Workspace(), np.int64, self.layout.words)
+        self._blocks: list[LongArray] = []
 
     def add(self, events: NDArray[np.integer[Any]]) -> None:
         """Add (m, n) events: the context, farthest symbol first, then x; NONE (-1) stands left of a short context.
 
         Raises ValueError for ids that are out of range.
         """
-        self.add_packed(self.layout.pack(events))
-
-    def add_packed(self, rows: LongArray) -> None:
-        """Add (m, words) rows that the layout has packed."""
-        self._blocks.append(rows)
+        self._blocks.append(self.layout.pack(events))
 
     def __len__(self) -> int:
-        return self._blocks.rows
+        return sum(map(len, self._blocks))
 
-    def packed(self) -> LongArray:
-        """(m, words) the rows of all events as they were added; afterwards the source is empty."""
-        return self._blocks.finish()
-
-    def deal(self, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
-        """One row for each event; afterwards the source is empty."""
-        return deal_rows(self.packed(), self.layout, workspace, jobs)
+    def deal(self, jobs: int) -> tuple[LongArray, LongArray]:
+        """(m, words) packed rows in buckets, and (buckets + 1) where each bucket starts; the source is empty then."""
+        packed = np.concatenate([np.zeros((0, self.layout.words), np.int64), *self._blocks])
+        self._blocks.clear()
+        shift, size = int(self.layout.places[0, 1]), self.layout.sizes[0]
+        return dealt(
+            len(packed), size, self.layout.words, jobs,
+            lambda a, b: np.bincount(packed[a:b, 0] >> shift, minlength=size),
+            lambda a, b, *to: scatter_rows(packed, a, b, shift, *to),
+        )  # fmt: skip
 
 
 class TextEvents(TupleEvents):
@@ -237,26 +235,16 @@ class TextEvents(TupleEvents):
     `tokens` (n) are ids below `size`, and each sentence ends in the id EOS; no token has BOS, the id of `<s>`.
     """
 
-    def __init__(self, tokens: IntArray, size: int, order: int, workspace: Workspace | None = None) -> None:
-        super().__init__((size,) * order, workspace)
+    def __init__(self, tokens: IntArray, size: int, order: int) -> None:
+        super().__init__((size,) * order)
         for start in range(0, len(tokens), PIECE):
             rows = np.zeros((min(PIECE, len(tokens) - start), self.layout.words), np.int64)
             pack_text(tokens, start, BOS, EOS, self.layout.places, rows)
-            self.add_packed(rows)
-
-
-def deal_rows(packed: LongArray, layout: EventLayout, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
-    """(m, words) packed rows in buckets, and (buckets + 1) where each bucket starts."""
-    shift, size = int(layout.places[0, 1]), layout.sizes[0]
-    return dealt(
-        len(packed), size, layout.words, workspace, jobs,
-        lambda a, b: np.bincount(packed[a:b, 0] >> shift, minlength=size),
-        lambda a, b, *to: scatter_rows(packed, a, b, shift, *to),
-    )  # fmt: skip
+            self._blocks.append(rows)
 
 
 def dealt(
-    size: int, bins: int, words: int, workspace: Workspace, jobs: int,
+    size: int, bins: int, words: int, jobs: int,
     count: Callable[[int, int], LongArray], write: Callable[..., None],
 ) -> tuple[LongArray, LongArray]:  # fmt: skip
     """(m, words) rows in buckets, and (buckets + 1) where each bucket starts; each thread has its range in each bucket.
@@ -271,7 +259,7 @@ def dealt(
     bucket, starts = bucket_bounds(histograms.sum(axis=0))
     own = np.array([np.bincount(bucket, row, len(starts) - 1) for row in histograms]).astype(np.int64)
     cursors = starts[:-1] + np.cumsum(own, axis=0) - own
-    rows = workspace.empty((int(starts[-1]), words), np.int64)
+    rows = np.empty((int(starts[-1]), words), np.int64)
     tasks = [(a, b, bucket, at, rows) for (a, b), at in zip(parts, cursors, strict=True)]
     in_threads(write, tasks, jobs)
     return rows, starts

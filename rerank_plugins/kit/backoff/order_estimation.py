@@ -25,7 +25,6 @@ from rerank_plugins.kit.backoff.scoring import find_context, find_symbol
 from rerank_plugins.kit.backoff.suffix_trie import PARTS, TrieLevel
 from rerank_plugins.kit.backoff.tables import LOG_ZERO, RecordArray
 from rerank_plugins.kit.kernels import filling_kernel, kernel, part
-from rerank_plugins.kit.workspace import Workspace
 
 BINS = 16  # leading bits of its context that determine the bucket of an n-gram
 
@@ -82,7 +81,7 @@ def longest_after(contexts: NDArray[Any], children: IntArray, context: int, leng
 
 
 def group_by_context(
-    level: TrieLevel, shorter: IntArray, size: int, symbols: int, cutoff: int, workspace: Workspace, jobs: int
+    level: TrieLevel, shorter: IntArray, size: int, symbols: int, cutoff: int, jobs: int
 ) -> tuple[list[LongArray], int, LongArray, LongArray]:
     """The n-grams of `level` sorted by context: parts, each of rows of (context and symbol, n-gram and count).
 
@@ -97,7 +96,7 @@ def group_by_context(
     raw = level.count if level.raw is None else level.raw
     common = level.symbol, level.parent, shorter, bits, shift
     rows, starts = dealt(
-        len(level), bins, 2, workspace, jobs,
+        len(level), bins, 2, jobs,
         lambda a, b: count_bins(*common, a, b, bins),
         lambda a, b, *to: partition_ngrams(*common, level.count, raw, cutoff, a, b, *to),
     )  # fmt: skip

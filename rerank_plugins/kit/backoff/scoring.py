@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.kit.backoff.events import BOS, EOS, NONE
 from rerank_plugins.kit.backoff.tables import BackoffTables
-from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 PREVIOUS = -1  # as a context: the one after the symbol before

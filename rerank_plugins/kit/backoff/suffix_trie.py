@@ -18,7 +18,6 @@ from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.kit.backoff.events import bucket_runs, sort_buckets
 from rerank_plugins.kit.kernels import filling_kernel
-from rerank_plugins.kit.workspace import Workspace
 
 PARTS = 8  # tasks per thread, so that no thread waits long for another
 LEVELS = 6  # arguments of `fill_nodes` for the levels: for models up to this order it is compiled once
@@ -40,18 +39,10 @@ class TrieLevel:
     def __len__(self) -> int:
         return len(self.parent)
 
-    def set_aside(self, workspace: Workspace) -> None:
-        """Let large arrays wait in files."""
-        is_raw = self.raw is self.count
-        self.symbol, self.parent, self.count = map(workspace.set_aside, (self.symbol, self.parent, self.count))
-        if self.raw is not None:
-            self.raw = self.count if is_raw else workspace.set_aside(self.raw)
-
 
 def build_trie(
-    rows: LongArray, starts: LongArray, places: LongArray, workspace: Workspace, *, continuation: bool, raw: bool,
-    jobs: int,
-) -> list[TrieLevel]:  # fmt: skip
+    rows: LongArray, starts: LongArray, places: LongArray, *, continuation: bool, raw: bool, jobs: int
+) -> list[TrieLevel]:
     """The levels of orders 1 … n. The rows, which are in buckets that begin at `starts`, are sorted in place.
 
     `continuation` says whether `count` of the orders below the highest is the continuation count or the raw count.
@@ -68,8 +59,8 @@ def build_trie(
     sizes = np.array(in_threads(sort_and_count, parts, jobs), np.int64).reshape(-1, order)
     ends = np.cumsum(sizes, axis=0)
     totals = ends[-1] if len(ends) else np.zeros(order, np.int64)
-    symbol, parent, count = ([workspace.empty(int(n), np.int32) for n in totals] for _ in range(3))
-    raws = [workspace.empty(int(n) if raw and continuation else 0, np.int32) for n in totals]
+    symbol, parent, count = ([np.empty(int(n), np.int32) for n in totals] for _ in range(3))
+    raws = [np.empty(int(n) if raw and continuation else 0, np.int32) for n in totals]
     unused = [np.empty(0, np.int32)] * (LEVELS - order)
     arrays = [(*levels, *unused) for levels in (symbol, parent, count, raws)]
     fill = [

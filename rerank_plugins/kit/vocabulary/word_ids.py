@@ -23,7 +23,6 @@ from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.array_values import ContentsError
 from rerank_plugins.kit.files.model_schema import WordList
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_unknown
-from rerank_plugins.kit.workspace import Collection, Workspace
 
 SPECIAL = ("<unk>", "<s>", "</s>")
 UNK, BOS, EOS = range(3)
@@ -152,17 +151,11 @@ class Vocabulary:
 class TextCollector:
     """Collects text one file at a time; `finish` decides on the vocabulary and renumbers the words."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    def __init__(self) -> None:
         self._numbers = Numbering(SPECIAL)
-        self._tokens = Collection(workspace, np.int32)
+        self._blocks: list[IntArray] = []
         self._counts = np.zeros(1 << 16, np.int64)
-        self.sentences = 0
-
-    @property
-    def tokens(self) -> int:
-        """How many words there are so far, without `</s>`."""
-        return self._tokens.rows - self.sentences
+        self.sentences = self.tokens = 0  # so far; `</s>` is no token
 
     def add(self, lines: Iterable[str], path: str = "", progress: Callable[[int], None] = lambda words: None) -> None:
         """Add the lines of a file; now and then `progress` is called with the number of words of all files so far.
@@ -178,8 +171,9 @@ class TextCollector:
             if len(counts) > BOS and (counts[BOS] or counts[EOS] != len(block)):
                 raise _special_word(block, path, number)
             self._count(counts)
-            self._tokens.append(ids)
+            self._blocks.append(ids)
             self.sentences += len(block)
+            self.tokens += len(ids) - len(block)
             number += len(block)
             progress(self.tokens)
 
@@ -194,8 +188,9 @@ class TextCollector:
         Words that occur fewer than `min_count` times are left out, and all words but the `most` frequent; UNK has their
         count, BOS and EOS that of the sentences. The collector is empty afterwards.
         """
-        names, totals, tokens = list(self._numbers), self._counts[: len(self._numbers)], self._tokens.finish()
-        self._numbers = Numbering()
+        names, totals = list(self._numbers), self._counts[: len(self._numbers)]
+        tokens = np.concatenate([np.zeros(0, np.int32), *self._blocks])
+        self._numbers, self._blocks = Numbering(), []
         falling = (-totals).tolist()
         known = [number for number in range(len(SPECIAL), len(names)) if -falling[number] >= min_count]
         known.sort(key=lambda number: (falling[number], names[number]))

@@ -20,7 +20,7 @@ from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
-from rerank_plugins.kit.elementary_functions import LN10
+from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
 if TYPE_CHECKING:

@@ -12,14 +12,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CommonOptions:
-    """The values of the common options; `steps` are those of `--text`, `memory` is in bytes."""
+    """The values of the common options; `steps` are those of `--text`."""
 
     held_out: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     language: str = ""
     parser: str | None = None
-    memory: int = 8 << 30
-    temporary: Path | None = None
     config: Path | None = None
     seed: int | None = None
     jobs: int | None = None

@@ -17,7 +17,7 @@ from rerank_adapters.config import Config, Model
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, __version__
 from rerank_plugins.core.fingerprint import Fingerprint
-from rerank_plugins.core.paths import check_output, size_in_bytes
+from rerank_plugins.core.paths import check_output
 from rerank_plugins.core.registry import Registry, suggestion
 from rerank_plugins.core.trainer import common_uses
 
@@ -25,7 +25,7 @@ TEXT = "text"  # the option of text steps
 PARSER = "parser"  # the option of the parser, which may be named by the table of the config
 logger = logging.getLogger(__name__)
 WEIGHT = "weight"  # the option of weights, FILE=NUMBER
-FIELDS = {"memory": ("memory", "temporary"), "cluster": ("scheduler",)}  # the options of a use that has other names
+FIELDS = {"cluster": ("scheduler",)}  # the options of a use that has other names
 
 
 def chosen_models(config: Config, path: Path, names: Sequence[str] = ()) -> list[Model]:
@@ -113,8 +113,6 @@ def _common(given: Mapping[str, Any], shared: Collection[str], where: str) -> Co
         values["steps"] = () if steps == "none" else tuple(steps.split("+"))
     if "held_out" in values and isinstance(values["held_out"], str):
         values["held_out"] = (values["held_out"],)
-    if "memory" in values:
-        values["memory"] = size_in_bytes(str(values["memory"]), f"{where}: option 'memory'")
     if "scheduler" in shared and (address := os.environ.get("RERANK_SCHEDULER")):
         values.setdefault("scheduler", address)
     try:
@@ -126,8 +124,6 @@ def _common(given: Mapping[str, Any], shared: Collection[str], where: str) -> Co
     for name, number, least in (("seed", common.seed, 0), ("jobs", common.jobs, 1)):
         if number is not None and number < least:
             raise ConfigError(f"{where}: option {name!r} is {number}; wanted {least} or more")
-    if common.temporary is not None and not common.temporary.is_dir():
-        raise ConfigError(f"{where}: option 'temporary' is {common.temporary}; wanted a folder that exists")
     return common
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -15,8 +13,7 @@ from rerank_plugins import PluginError
 from rerank_plugins.core.guests.names import described
 from rerank_plugins.core.paths import check_output
 from rerank_plugins.core.registry import Registry
-from rerank_plugins.core.trainer import Trainer, common_uses
-from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.core.trainer import Trainer
 
 
 @dataclass(frozen=True)
@@ -50,15 +47,6 @@ class Training:
                 raise PluginError(f"{described(type(self.trainer))}: save wrote no file; wanted {self.output}")
             for line in trained.lines:
                 report(line)
-            if "memory" in common_uses(self.trainer):
-                report(memory_line(data.workspace))
             data.report_held_out(trained)
         size = "" if self.trainer.to_stdout else f" ({size_text(self.output.stat().st_size)})"
         return f"{trained.what}{size}"
-
-
-def memory_line(workspace: Workspace) -> str:
-    """How much memory this process has used at most, and how much was sorted on disk."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    on_disk = f", {size_text(workspace.spilled)} sorted on disk" if workspace.spilled else ""
-    return f"peak memory {size_text(peak)}{on_disk}"

@@ -25,7 +25,6 @@ from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, parses
 from rerank_plugins.kit.files.text import display_name, open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
-from rerank_plugins.kit.workspace import Workspace
 
 LINES_AT_A_TIME = 1000  # lines that go through the text steps at a time
 
@@ -39,7 +38,6 @@ class OpenedData(TrainingData):
     ) -> None:  # fmt: skip
         self.paths, self.output, self.held_out = paths, output, common.held_out
         self.language = common.language
-        self.workspace = Workspace(common.memory, common.temporary or output.parent)
         self._trainer, self._common, self._registry, self._report = trainer, common, registry, report
         self._text = TextPipeline([in_language(step, common.language) for step in common.steps])
         self._status = StatusLine()
