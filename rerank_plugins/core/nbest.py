@@ -28,8 +28,6 @@ class Hypothesis(NamedTuple):
     `score`     the decoder's total score, or None if the file has none
     `sparse`    the decoder's sparse features, by name; an absent name is 0
     `raw`       the line or lines it was read from, with their line ends, so that it is written byte for byte
-    `links`     the decoder's own links of words as the file has them (`0-0 1-2`: source word, then word of the text as
-                it was read, counted from 0), or None if the file has none
 
     >>> Hypothesis("so it is", score=-1.5).words
     ['so', 'it', 'is']
@@ -40,7 +38,6 @@ class Hypothesis(NamedTuple):
     score: float | None = None
     sparse: Mapping[str, float] = NO_SPARSE
     raw: str = ""
-    links: str | None = None
 
     @property
     def words(self) -> list[str]:
@@ -48,7 +45,7 @@ class Hypothesis(NamedTuple):
         return self.text.split()
 
     def __reduce__(self) -> tuple[type[Hypothesis], tuple[object, ...]]:
-        fields = (self.text, self.features, self.score, dict(self.sparse), self.raw, self.links)
+        fields = (self.text, self.features, self.score, dict(self.sparse), self.raw)
         return Hypothesis, fields  # a dict, since proxies do not pickle
 
 
@@ -78,7 +75,7 @@ class PackedHypotheses(Sequence[Hypothesis]):
     A `Hypothesis` is made when it is asked for. Without `lines`, those that the hypotheses were read from are left out.
     """
 
-    __slots__ = ("_links", "_raw", "_scores", "_sparse", "_texts", "values")
+    __slots__ = ("_raw", "_scores", "_sparse", "_texts", "values")
 
     def __init__(self, hypotheses: Sequence[Hypothesis], *, lines: bool = True) -> None:
         """Pack hypotheses, all of which have the same number of features."""
@@ -91,7 +88,6 @@ class PackedHypotheses(Sequence[Hypothesis]):
         scores = [np.nan if h.score is None else h.score for h in hypotheses]
         self._scores = None if all(h.score is None for h in hypotheses) else np.array(scores, np.float64)
         self._sparse = tuple(h.sparse for h in hypotheses) if any(h.sparse for h in hypotheses) else None
-        self._links = None if all(h.links is None for h in hypotheses) else tuple(h.links for h in hypotheses)
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -113,13 +109,12 @@ class PackedHypotheses(Sequence[Hypothesis]):
             None if self._scores is None or np.isnan(self._scores[at]) else float(self._scores[at]),
             self.sparse[at],
             "" if self._raw is None else self._raw[at],
-            self.links[at],
         )
 
     def __iter__(self) -> Iterator[Hypothesis]:
         scores = repeat(None) if self._scores is None else (None if s != s else s for s in self._scores.tolist())
         features = map(tuple, self.values.tolist())
-        return map(Hypothesis, self.texts, features, scores, self.sparse, self.lines, self.links)
+        return map(Hypothesis, self.texts, features, scores, self.sparse, self.lines)
 
     @property
     def texts(self) -> list[str]:
@@ -135,11 +130,6 @@ class PackedHypotheses(Sequence[Hypothesis]):
     def sparse(self) -> Sequence[Mapping[str, float]]:
         """The sparse features of each hypothesis."""
         return (NO_SPARSE,) * len(self) if self._sparse is None else self._sparse
-
-    @property
-    def links(self) -> Sequence[str | None]:
-        """The links of each hypothesis; None where it has none."""
-        return (None,) * len(self) if self._links is None else self._links
 
     @property
     def lines(self) -> list[str]:
@@ -282,13 +272,6 @@ class NBestList(Sequence[Hypothesis]):
         if isinstance(self.hypotheses, PackedHypotheses):
             return self.hypotheses.sparse
         return [hypothesis.sparse for hypothesis in self.hypotheses]
-
-    @property
-    def links(self) -> Sequence[str | None]:
-        """The decoder's links of words of each hypothesis; None where it has none."""
-        if isinstance(self.hypotheses, PackedHypotheses):
-            return self.hypotheses.links
-        return [hypothesis.links for hypothesis in self.hypotheses]
 
     @property
     def lines(self) -> list[str]:

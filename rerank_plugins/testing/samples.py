@@ -43,19 +43,13 @@ def assertions(check: Callable[P, None]) -> Callable[P, None]:
 
 
 def sample_nbest(texts: Sequence[str] = SENTENCES, segment_id: str = "0") -> NBestList:
-    """A small n-best list that has features, totals, links, a source and a context.
+    """A small n-best list that has features, totals, a source and a context.
 
     By default its hypotheses include an empty one, a repeated one, unknown words, capitals, and brackets and quotation
     marks in several spellings; other `texts` may be given (one or more), of which the first is repeated at the end.
     """
     hypotheses = tuple(
-        Hypothesis(
-            text,
-            (-float(len(text.split())), 0.5 * row),
-            -1.0 - row,
-            {"rule_7": 1.0} if row % 2 else {},
-            links="0-0" if text.split() else "",
-        )
+        Hypothesis(text, (-float(len(text.split())), 0.5 * row), -1.0 - row, {"rule_7": 1.0} if row % 2 else {})
         for row, text in enumerate((*texts, texts[0]))
     )
     names, source = ("WordPenalty0", "LM0"), "die Katze saß auf der Matte ."

@@ -202,7 +202,7 @@ class Reranker:
     def warm_up(self, nbest: NBestList = EXAMPLE) -> None:
         """Load the models and compile the kernels by extracting the features of a list.
 
-        Features that need more than that list has (the decoder's features, links of words) load theirs with the first
+        Features that need more than that list has (the decoder's features) load theirs with the first
         list that has it. Raises ModelError for a model that is missing or damaged.
         """
         for label, extractor in self.plan.extractors.items():

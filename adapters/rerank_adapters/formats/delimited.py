@@ -1,9 +1,8 @@
 """Reads and writes n-best lists whose columns are separated by `|||`, for all decoders that use this form.
 
-A dialect says where the columns are and how a feature is spelt. Any number of spaces may surround `|||`.
-A column of links between words (`0-0 1-2`) becomes `Hypothesis.links`. All other columns, too, are kept as they are,
-since each hypothesis remembers its line. A run of lines with the same id is one list. Time is linear in the lines;
-memory is linear in one list.
+A dialect says where the columns are and how a feature is spelt. Any number of spaces may surround `|||`. All other
+columns, such as links between words (`0-0 1-2`), are kept as they are, since each hypothesis remembers its line. A run
+of lines with the same id is one list. Time is linear in the lines; memory is linear in one list.
 
     Moses     id ||| text ||| LM0= -9 TM0= -1 -2 wt_a~b= 1 ||| total [||| segmentation] [||| alignment]
     cdec      id ||| text ||| LanguageModel=-9 Glue=1 ||| total
@@ -19,7 +18,6 @@ Travatar leave features whose value is 0 out of a line, so all their names are r
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -33,7 +31,6 @@ from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NB
 from rerank_plugins.kit.files.text import finite_value, shortest
 
 BAR = "|||"
-LINKS = re.compile(r"\s*(?:\d+-\d+(?:\s+\d+-\d+)*\s*)?", re.ASCII)
 BLANK = " \t\r\n"  # may surround a text; any other white space belongs to it
 
 
@@ -71,7 +68,7 @@ class DelimitedFormat(NBestFormat):
         """Yield one list per run of lines with the same id. Raises FormatError with the path and the line."""
         parser = FeatureField(self._is_sparse, path)
         width = -1
-        features_at, score_at, scored, least = 2, None, False, 3
+        features_at, score_at, scored = 2, None, False
         current, segment, start = "", "", 0  # the id column as written, the id, the line on which its list began
         hypotheses: list[Hypothesis] = []
         score: float | None = None
@@ -84,7 +81,6 @@ class DelimitedFormat(NBestFormat):
                     here, first = ("has no total score", "has one") if scored else ("has a total score", "has none")
                     raise FormatError(f"the line {here}, but line 1 {first}", path=path, line=number)
                 scored = score_at is not None
-                least = 4 if scored else 3
             if fields[0] != current or not start:
                 new = fields[0].strip()
                 if new != segment or not start:
@@ -97,8 +93,7 @@ class DelimitedFormat(NBestFormat):
             if score_at is not None:
                 score = finite_value(fields[score_at], "the total score", path, number)
             features, sparse = parser.parse(fields[features_at], number)
-            links = _links(fields, (0, 1, features_at, score_at)) if width > least else None
-            hypotheses.append(Hypothesis(fields[1].strip(BLANK), features, score, sparse, line, links))
+            hypotheses.append(Hypothesis(fields[1].strip(BLANK), features, score, sparse, line))
         if start:
             yield NBestList(segment, tuple(hypotheses), parser.names, line=start)
 
@@ -166,14 +161,6 @@ class DelimitedFormat(NBestFormat):
 def with_end(line: str, end: str) -> str:
     """The line, with a line end added where it lacks one, as the last line of a file may."""
     return line if line.endswith("\n") else line + end
-
-
-def _links(fields: Sequence[str], read: Sequence[int | None]) -> str | None:
-    """The first of the other columns that is a list of links between words, `0-0 1-2`, perhaps empty; None if none."""
-    for place, field in enumerate(fields):
-        if place not in read and LINKS.fullmatch(field):
-            return field.strip()
-    return None
 
 
 def _parted(field: str) -> tuple[str, str]:

@@ -59,8 +59,6 @@ def _hypothesis(call: Call, hypothesis: Any, names: tuple[str, ...], where: str)
         text = getattr(hypothesis, field)
         if not isinstance(text, str):
             raise call.wanted(f"{field} {shown(text)}", "a text (str)", where)
-    if hypothesis.links is not None and not isinstance(hypothesis.links, str):
-        raise call.wanted(f"links {shown(hypothesis.links)}", "a text, or None", where)
     values = hypothesis.features
     if not isinstance(values, tuple) or len(values) != len(names):
         raise call.wanted(f"features that are {several(values)}", f"a tuple of {len(names)} numbers", where)

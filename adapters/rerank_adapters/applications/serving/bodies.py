@@ -77,7 +77,6 @@ class _Hypothesis(BaseModel, extra="forbid", strict=True):
     text: str
     score: FiniteFloat | None = None
     features: dict[str, FiniteFloat] = Field(default_factory=dict)
-    links: str | None = None
 
 
 def _as_object(hypothesis: object) -> object:
@@ -157,7 +156,7 @@ def _nbest(one: _List, number: str, dense: tuple[str, ...]) -> NBestList:
             where = f"hypothesis {place} of segment {name}"
             raise FormatError(f"{where} has no feature {missing[0]!r}, which others have")
         sparse = {feature: value for feature, value in h.features.items() if feature not in names}
-        hypotheses.append(Hypothesis(h.text, tuple(map(h.features.__getitem__, names)), h.score, sparse, links=h.links))
+        hypotheses.append(Hypothesis(h.text, tuple(map(h.features.__getitem__, names)), h.score, sparse))
     return NBestList(name, tuple(hypotheses), names, one.source, one.context)
 
 

@@ -37,8 +37,7 @@ def of_lists(nbests: Sequence[NBestList], *, around: bool = True) -> str:
         beside = [nbest.source, nbest.context] if around else []
         head = [nbest.segment_id, *beside, nbest.feature_names, len(nbest)]
         sparse = [dict(values) for values in nbest.sparse] if any(nbest.sparse) else []
-        links = [nbest.links] if any(links is not None for links in nbest.links) else []
-        text = json.dumps([head, nbest.texts, sparse, *links], ensure_ascii=False, sort_keys=True)
+        text = json.dumps([head, nbest.texts, sparse], ensure_ascii=False, sort_keys=True)
         digest.update(text.encode("utf-8", "surrogatepass"))
         digest.update(np.column_stack([nbest.totals, nbest.values]).tobytes())
     return digest.hexdigest()
