@@ -7,7 +7,6 @@ Its file is one uncompressed .npz (a zip archive of .npy arrays) whose comment h
 from __future__ import annotations
 
 import json
-import logging
 import os
 import zipfile
 import zlib
@@ -27,7 +26,6 @@ from rerank_plugins.core.errors import DAMAGE, ConfigError, FormatError
 from rerank_plugins.core.json_and_toml import read_json
 
 VERSION = 2
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import logging
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -40,8 +39,6 @@ FAMILIES = (
     *("missing_words", "similarity", "translation", "neural"),
 )
 BUILTIN = tuple(f"rerank_plugins.{family}" for family in FAMILIES)  # rooms, each with a module `plugin`
-
-logger = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
@@ -26,7 +25,6 @@ from rerank_plugins.core.registry import Registry
 if TYPE_CHECKING:
     from rerank_adapters.chain.named_models import NamedModels
 
-logger = logging.getLogger(__name__)
 
 OURS = tuple(key for key in RESERVED["feature"] if key != "use")  # of a feature's table, no options of its plugin
 OF_METRICS = tuple(key for key in RESERVED["metric"] if key != "use")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +22,6 @@ from rerank_plugins.core.trainer import common_uses
 
 TEXT = "text"  # the option of text steps
 PARSER = "parser"  # the option of the parser, which may be named by the table of the config
-logger = logging.getLogger(__name__)
 WEIGHT = "weight"  # the option of weights, FILE=NUMBER
 FIELDS = {"cluster": ("scheduler",)}  # the options of a use that has other names
 
