@@ -281,8 +281,7 @@ words = ["lowercase"]
 [[metric]]
 use = "bleu"
 [[feature]]
-use = "ngram-lm"
-lm = "big"
+use = "big"
 [language_model.big]
 use = "ngram-lm"
 model = "lm.arpa"

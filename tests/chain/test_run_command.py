@@ -46,8 +46,8 @@ model = "data/lm.arpa"
 [[feature]]
 use = "length"
 [[feature]]
-use = "ngram-lm"
-lm = "target"
+use = "target"
+label = "ngram-lm"
 [[feature]]
 use = "untranslated"
 """
