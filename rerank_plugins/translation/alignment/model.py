@@ -126,7 +126,7 @@ class Aligned(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WordAlignmentModel:
-    """The words of both sides, in how many sentences each occurs, the lexicon and the prior of both directions.
+    """The words of both sides, the sentences with each source word, the lexicon, and the priors of both directions.
 
     `settings` are those of training, with the numbers of pairs and words it was trained on.
     """
@@ -134,7 +134,6 @@ class WordAlignmentModel:
     source_words: Annotated[tuple[str, ...], WordList("F", name="source.words")]
     target_words: Annotated[tuple[str, ...], WordList("E", name="target.words")]
     source_sentences: Annotated[LongArray, Array("F", name="source.sentences", values="not negative")]
-    target_sentences: Annotated[LongArray, Array("E", name="target.sentences", values="not negative")]
     lexicon: Annotated[Lexicon, Part()]
     forward: Annotated[DirectionModel, Part("forward.", V="E")]
     backward: Annotated[DirectionModel, Part("backward.", V="F")]

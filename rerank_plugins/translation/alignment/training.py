@@ -245,6 +245,6 @@ def _model(
         "target_words": len(bitext.target.tokens),
     }
     return WordAlignmentModel(
-        bitext.source.words, bitext.target.words, bitext.source.sentence_counts(), bitext.target.sentence_counts(),
-        lexicon, parameters[0], parameters[1], {**asdict(settings), **trained_on},
+        bitext.source.words, bitext.target.words, bitext.source.sentence_counts(), lexicon, parameters[0],
+        parameters[1], {**asdict(settings), **trained_on},
     )  # fmt: skip
