@@ -14,11 +14,11 @@ WORDS = ("a", "b", "c")
 RELATIONS = ("ID", "MOD:left", "MOD:right", "MOD")
 
 
-def random_model(seed, concepts=2, phrases=4, tags=2, finite=False, split=False, rules=3):
+def random_model(seed, concepts=2, phrases=4, tags=2, finite=False, split=False):
     """A proper model: symbol 0 is ROOT, then `phrases` phrases, of which some have only unary rules, then tags.
 
     `finite`: rules lead to greater numbers only, so that there are finitely many strings. `split`: two phrases each
-    have the same plain category. `rules`: binary ones of a phrase, at most, but for one.
+    have the same plain category.
     """
     rng = np.random.default_rng(seed)
     size = 1 + phrases + tags
@@ -26,7 +26,7 @@ def random_model(seed, concepts=2, phrases=4, tags=2, finite=False, split=False,
     chained[0], chained[1 + phrases :] = True, False
     binary, unary, emissions = {}, {}, {}
     for a in range(1 + phrases):
-        for _ in range(rng.integers(1, rules + 1)):
+        for _ in range(rng.integers(1, 4)):
             left, right = rng.integers(a + 1 if finite else 1, size, 2) if a + 1 < size else (size - 1, size - 1)
             binary[a, int(left), int(right)] = 0.6 * rng.random(concepts) + 0.01
         below = [b for b in range(a + 1 if finite else 1, size) if not chained[b]]
