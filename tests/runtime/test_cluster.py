@@ -190,8 +190,9 @@ def corpus(folder, sentences):
 
 
 def parse(folder, output, *more, log=""):
-    parser = ("--plugin", folder / "chain.py", "parse", folder / "text", "-p", f"chain,log={log}" if log else "chain")
-    return (*parser, "-o", folder / output, *more)
+    parser = f"chain,log={log}" if log else "chain"
+    command = ("--plugin", folder / "chain.py", "trees", "parse", folder / "text", "-p", parser)
+    return (*command, "-o", folder / output, *more)
 
 
 def extract(folder, output, *more):
