@@ -43,8 +43,6 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
-# Files that compile most kernels: one of `make test`, the other of `make release`.
-COMPILING = {"test_contracts.py", "test_readme.py"}
 # Subpackages whose tests compile hardly any kernel of the families, and files that take long by a few tests.
 FEW_KERNELS = {"chain", "commands", "doors", "evaluation", "formats", "metrics", "report", "runtime", "text", "tuners"}
 LONG = {f"test_{name}.py" for name in ("processors", "decoding_packages", "stanza_parser", "site")}
@@ -73,11 +71,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("release") or item.get_closest_marker("bench"):
             item.add_marker(pytest.mark.slow)  # also for who asks for `-m "not slow"`
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    compiling = "test_readme.py" if config.option.markexpr.startswith("release") else "test_contracts.py"
 
     def place(item: pytest.Item) -> tuple[bool, bool, bool, int]:
         path = item.path
         few_kernels = path.parent.name in FEW_KERNELS
-        return path.name not in COMPILING, not few_kernels, path.name not in LONG, -slow[path]
+        return path.name != compiling, not few_kernels, path.name not in LONG, -slow[path]
 
     items.sort(key=place)
 
