@@ -79,7 +79,8 @@ def main(config: Path, lists: tuple[str, ...], samples: str | None, features: st
             header = ("lists", "hypotheses", *evaluation.systems, "oracle")
     first = next(iter(kinds))
     for result in compare(job, last, references, baseline=first).metrics:
-        tested = cells({score.system: score.comparison for score in result.systems if score.comparison is not None})
+        compared = {score.system: score.comparison for score in result.systems if score.comparison is not None}
+        tested = dict(zip(compared, cells(list(compared.values())), strict=True))
         lines = [(*row, *tested.get(row[0], ("",) * 3)) for row in rows[result.name]]
         title = f"{result.name}, {len(references)} segments"
         print(markdown_table(Table(title, (*header, f"− {first}", "95 % interval", "p"), tuple(lines))))
