@@ -56,9 +56,9 @@ class FeatureExtractor(ChecksSentences, GuestsAreChecked, ABC):
     distinct text of a list is extracted once; "list" if it is also the other hypotheses, their order, scores or
     features.
 
-    `cached` is whether values are kept on disk for later runs. By default they are if the class belongs to a package
-    (and not to a plugin file or a script), under a key that contains a hash of the whole package. False keeps them out;
-    True declares that its own source file, its options and its `resources` are all that they depend on.
+    `cached` is whether values are kept on disk for later runs, under the identity of the extractor (core/identity.py):
+    its options, its `resources`, the code of its package or, in a plugin file, that of the file and of the modules
+    beside it. False is for an extractor whose values depend on anything else.
 
     `by_row` is true of a value that depends, besides the options, on the number of the hypothesis in the files of
     the lists alone (`NBestList.rows`).
@@ -69,7 +69,7 @@ class FeatureExtractor(ChecksSentences, GuestsAreChecked, ABC):
 
     scope: ClassVar[Literal["text", "list"]] = "text"
     file_kind: ClassVar[str] = ""  # of the model files that the option `model` names, as their header has it
-    cached: ClassVar[bool | None] = None
+    cached: ClassVar[bool] = True
     by_row: ClassVar[bool] = False
     one_process: ClassVar[bool] = False
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rerank_plugins import ConfigError, FloatArray, PickledFields, __version__, check_texts, option
-from rerank_plugins.core.fingerprint import path_hash
+from rerank_plugins.core.identity import path_hash
 from rerank_plugins.core.metrics_and_tuners import SegmentAverage
 from rerank_plugins.neural.comet_checkpoint import ENCODER, MODEL, open_estimator
 from rerank_plugins.neural.opening import BATCH_READ, DEVICE, DTYPE, ENGINES, TOKENS, Dtype

@@ -275,7 +275,7 @@ def test_the_estimate_counts_bytes_of_tables_values_and_workers(monkeypatch):
     monkeypatch.setattr(estimates, "cores", lambda: 2)
     monkeypatch.setattr(estimates, "cache_folder", lambda: "kept")
     lists = [NBestList(str(n), tuple(Hypothesis(f"{n} {i}", (1.0,)) for i in range(3)), ("LM",)) for n in range(2)]
-    widths = {"a": SimpleNamespace(components=("x",)), "b": SimpleNamespace(components=("x", "y"))}
+    features = [SimpleNamespace(names=("x",)), SimpleNamespace(names=("x", "y"))]
     tables, tuning = 8 * 6 * (1 + 3) + 8 * 3 * (1 + 3), 8 * 6 * (2 * (1 + 3) + 16)
     for jobs, tune, added in (
         (1, [], 8 * 6 * 4),
@@ -284,7 +284,7 @@ def test_the_estimate_counts_bytes_of_tables_values_and_workers(monkeypatch):
         (4, ["set"], 2192),
     ):
         config = SimpleNamespace(jobs=jobs, tune=tune)
-        job = SimpleNamespace(plan=SimpleNamespace(extractors=widths), config=config)
+        job = SimpleNamespace(features=features, config=config)
         found = estimates.estimate(job, (), [lists, lists[:1]], 500)
         assert (found.hypotheses, found.tables, found.memory) == (9, tables, 1000 + added)
         assert found.processes == min(jobs, 2)

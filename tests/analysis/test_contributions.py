@@ -259,7 +259,7 @@ def test_a_wrong_system_is_refused(config, tmp_path, old, new, message):
 def test_decoder_features_are_a_family_of_their_own():
     table = FeatureTable.dense(["LM0", "length"], np.zeros((1, 2)), [0, 1])
 
-    job = SimpleNamespace(plan=SimpleNamespace(names=("length",), columns={"length": ["length"]}))
+    job = SimpleNamespace(names=("length",), columns={"length": ["length"]})
     assert families(job, table) == {"decoder": ["LM0"], "length": ["length"]}
 
 

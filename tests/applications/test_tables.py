@@ -64,7 +64,7 @@ def test_scores_computed_elsewhere_stand_beside_the_features_of_the_lists(comput
     folder = computed_elsewhere
     lists = (folder / "n", "-r", folder / "refs", "-m", "accuracy", "--table", folder / "nmt.npz")
     tuned = done("tune", *lists, "-o", folder / "w.toml")
-    assert f"{folder}/nmt.npz: beside its columns, the decoder's features are taken from the lists" in tuned.err
+    assert f"{folder}/nmt.npz: besides its columns, the decoder's features are taken from the lists" in tuned.err
     assert set(read_weights(folder / "w.toml").dense) == {"LM", "nmt"}
     best = done("apply", folder / "n", "-w", folder / "w.toml", "--table", folder / "nmt.npz").lines
     assert best == (folder / "refs").read_text().splitlines()

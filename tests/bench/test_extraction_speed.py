@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.extraction import extract_features
-from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.features.extract import extract
+from rerank_adapters.features.feature import Feature
 from rerank_plugins import Hypothesis, NBestList
 from rerank_plugins.lists.consensus import ConsensusFeature
 from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature
@@ -76,8 +76,9 @@ def test_text_features(benchmark, nbests, tmp_path):
         "length": LengthFeature(),
         "characters": CharacterLengthFeature(),
     }
-    extract_features(nbests[:1], Plan(extractors), jobs=1)  # loads the models
-    made = benchmark(extract_features, nbests, Plan(extractors), jobs=1).values
+    features = [Feature(label, extractor) for label, extractor in extractors.items()]
+    extract(nbests[:1], features)  # loads the models
+    made = benchmark(extract, nbests, features)
     obvious, seconds = timed(lambda: np.concatenate([one_by_one(nbest, extractors) for nbest in nbests]))
     np.testing.assert_allclose(made, obvious)
     report(benchmark, "one by one", seconds, len(made), "hypotheses")

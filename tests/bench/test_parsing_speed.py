@@ -14,7 +14,6 @@ from rerank_plugins.dependency.parsers import EMBEDDED, EnglishParser
 from rerank_plugins.kit.charts.inside import Chart, sharing_order
 from rerank_plugins.kit.charts.rules import compile_rules
 from rerank_plugins.kit.files.cached_parser import CachedParser
-from rerank_plugins.kit.files.store import Store
 from rerank_plugins.similarity.structured_vectors import parsed_vectors
 from rerank_plugins.svs.model import EMBEDDED as VECTOR_GRAMMAR
 from rerank_plugins.svs.model import read_model as read_vector_grammar
@@ -57,10 +56,10 @@ def test_reading_the_cache_against_parsing(benchmark, sentences, tmp_path):
     english = EnglishParser()
     english.parse(sentences[:1])
     parsing = seconds(lambda: english.parse(sentences))
-    CachedParser(english, Store(tmp_path)).parse(sentences)
+    CachedParser(english).parse(sentences)
 
     def again():
-        return CachedParser(english, Store(tmp_path)).parse(sentences)
+        return CachedParser(english).parse(sentences)
 
     benchmark(again)
     assert len(again()) == len(sentences)

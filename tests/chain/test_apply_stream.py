@@ -2,13 +2,9 @@
 
 import select
 import subprocess
-import threading
-import time
 
 import pytest
 
-from rerank_adapters.chain.extraction import as_they_come
-from rerank_plugins import Hypothesis, NBestList
 from tests.command_line import done, refused, start
 
 WEIGHTS = '[dense]\nlength = 1\n[provenance.job]\nnbest = {use = "%s"}\nfeature = [{use = "length"}]\n'
@@ -60,39 +56,3 @@ def test_the_same_bytes_in_batches_and_one_by_one(tmp_path):
     assert done("apply", "-", "-w", tmp_path / "w.toml", "--stream", stdin=lists * 2).out == 2 * once
     assert "comes again" in refused("apply", "-", "-w", tmp_path / "w.toml", stdin=lists * 2)
     assert "--stream takes one file" in refused("apply", "-", "-", "-w", tmp_path / "w.toml", "--stream", stdin=lists)
-
-
-def test_what_waits_is_taken_together_and_bounded():
-    """While a group is processed, the reader goes on until as many hypotheses as a group may have are there."""
-    read: list[int] = []
-
-    def lists():
-        for number in range(100):
-            read.append(number)
-            yield NBestList(str(number), (Hypothesis("a"),) * 5)
-
-    groups = as_they_come(lists(), most=20)
-    sizes = [len(next(groups))]
-    until = time.monotonic() + 60
-    while len(read) < sizes[0] + 5 and time.monotonic() < until:
-        time.sleep(0.01)
-    time.sleep(0.05)
-    assert len(read) == sizes[0] + 5  # four lists of five make twenty; the fifth waits
-    sizes += map(len, groups)
-    assert sum(sizes) == 100
-    assert max(sizes) <= 5
-
-
-def test_an_error_comes_after_the_lists_before_it():
-    started = threading.Event()
-
-    def lists():
-        yield NBestList("0", (Hypothesis("a"),))
-        started.wait(60)
-        raise ValueError("the end")
-
-    groups = as_they_come(lists())
-    assert [nbest.segment_id for nbest in next(groups)] == ["0"]
-    started.set()
-    with pytest.raises(ValueError, match="the end"):
-        next(groups)

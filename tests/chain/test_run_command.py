@@ -121,7 +121,7 @@ def test_run_names_its_files_and_takes_jobs(config, monkeypatch):
 def test_commands_say_what_they_wrote_and_where(small, tuned, tmp_path):
     weights = tuned / "weights.toml"
     wanted = {
-        ("tools", "weights", weights): "wrote 14 weights (section) to stdout",
+        ("tools", "weights", weights): "wrote 17 weights (section) to stdout",
         (
             "tools",
             "weights",
@@ -130,7 +130,7 @@ def test_commands_say_what_they_wrote_and_where(small, tuned, tmp_path):
             "toml",
             "-o",
             tmp_path / "w",
-        ): f"wrote 14 weights (toml) to {tmp_path / 'w'}",
+        ): f"wrote 17 weights (toml) to {tmp_path / 'w'}",
         ("apply", small / "test.nbest", "-w", weights, "--source", small / "test.de"): "wrote 20 1-bests to stdout",
         ("extract", small / "tune.nbest", "-f", "length", "-o", tmp_path / "t.npz"): (
             f"wrote 9 features of 20 segments, 200 hypotheses to {tmp_path / 't.npz'}"

@@ -6,7 +6,6 @@ import os
 import re
 import resource
 import shutil
-import sqlite3
 import traceback
 from pathlib import Path
 from unittest import mock
@@ -406,15 +405,15 @@ def register_feature_extractors(register):
 FAULTS = {
     "nan": (
         "values[0] = np.nan",
-        r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1, row 0: is nan, wanted a finite number \(text: 'c'\)",
+        r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1, row 0: is nan, expected a finite number \(text: 'c'\)",
     ),
     "shape": (
         "values = values.ravel()",
-        r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1: shape \(1,\), wanted \(1, 1\)",
+        r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1: expected shape \(1, 1\) \(hypotheses, components\), got \(1,\)",
     ),
     "type": (
         "values = [0.0]",
-        r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1: found list, wanted a numpy array of float64",
+        r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1: expected a numpy array of float64, got list",
     ),
     "exception": ("{}['x']", r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1: extract: KeyError: 'x'"),
 }
@@ -504,9 +503,6 @@ def test_no_space_left_is_said_in_words(place, monkeypatch, caplog):
             return rename(source, destination, **options)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    def full_database(*_: object) -> None:
-        raise sqlite3.OperationalError("database or disk is full")
-
     monkeypatch.setattr(os, "replace", full)
     for writer in (
         ("lists", "merge", "good"),
@@ -516,7 +512,7 @@ def test_no_space_left_is_said_in_words(place, monkeypatch, caplog):
         assert refused_leaving_all(place, *writer, "-o", "old") == "old: the disk is full; nothing was written"
     assert refused_leaving_all(place, "extract", "good", "-o", "old") == "old: the disk is full; nothing was written"
     monkeypatch.setenv("RERANK_CACHE", str(place / "cache"))
-    monkeypatch.setattr("rerank_plugins.kit.files.blobs.write", full_database)
+    monkeypatch.setattr("rerank_plugins.kit.cache.SCHEMA", "PRAGMA max_page_count = 1; CREATE TABLE t (a)")
     ran = rerank("extract", "good", "-f", "length", "-o", "old")
     assert one_line(ran, 2, after=True) == "old: the disk is full; nothing was written"
     assert "the cache is not used (database or disk is full)" in caplog.text

@@ -17,7 +17,6 @@ from rerank_plugins.constituency.model_file import EMBEDDED, write_grammar
 from rerank_plugins.constituency.parser import PcfgParser
 from rerank_plugins.constituency.parsing import NEVER
 from rerank_plugins.kit.files.cached_parser import CachedParser
-from rerank_plugins.kit.files.store import Store
 from rerank_plugins.testing import check_incremental_lm
 from tests.constituency.naive_pcfg import lexicon_from
 from tests.constituency.pcfg_sentences import inside
@@ -104,7 +103,7 @@ def test_tags_of_words_are_kept(small):
 def test_trees_without_the_tags_are_not_read_back_with_them(small, tmp_path):
     tagged = [["the/DT", "dog/NN", "sleeps/VBZ"]]
     for _ in range(2):
-        parser = CachedParser(PcfgParser(small, tags=True), Store(tmp_path))
+        parser = CachedParser(PcfgParser(small, tags=True))
         assert parser.parse(tagged)[0].constituents[0].tree.words() == ("the", "dog", "sleeps")
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.extraction import WorkerEstimate, extract_features
-from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.features.extract import extract
+from rerank_adapters.features.feature import Feature
+from rerank_adapters.features.processes import Processes
 from rerank_plugins import FeatureExtractor
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.nbest import Hypothesis, NBestList
@@ -68,15 +69,16 @@ class Where(FeatureExtractor):
 
 @pytest.mark.release
 def test_one_process_or_two(path, monkeypatch):
-    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.FIRST", 10)
-    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.LARGEST", 20)
-    monkeypatch.setattr(WorkerEstimate, "workers_worthwhile", lambda self, jobs, forks=False: self.passed > 0)
+    monkeypatch.setattr("rerank_adapters.features.extract.FIRST", 10)
+    monkeypatch.setattr("rerank_adapters.features.extract.LARGEST", 20)
+    monkeypatch.setenv("RERANK_CACHE", "")
     features = {
         "narrow": HhmmLanguageModel(path, beam=NARROW),
         "wide": HhmmLanguageModel(path, beam=50),
         "where": Where(),
     }
-    one, two = (extract_features(lists(12), Plan(features), jobs=jobs).values for jobs in (1, 2))
+    own = [Feature(label, extractor) for label, extractor in features.items()]
+    one, two = (extract(lists(12), own, Processes(jobs)) for jobs in (1, 2))
     assert one[:, :-1].tobytes() == two[:, :-1].tobytes()
     assert len(set(one[:, -1])) == 1 < len(set(two[:, -1]))
 

@@ -1,20 +1,21 @@
 """The feature and the metric `column`: lines meet their hypotheses, pairs their scores, and faults are one line."""
 
 import gzip
+from collections import Counter
 
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.extraction import extract_features
-from rerank_adapters.chain.extraction.plan import Plan
-from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.config import Config
+from rerank_adapters.features.extract import extract
+from rerank_adapters.features.extraction import Extraction
+from rerank_adapters.features.feature import Feature
+from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.pairs import read_scored_pairs
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.metrics.column import ColumnMetric
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
-from rerank_plugins.kit.files.store import Store
 from rerank_plugins.lists.column import ColumnFeature, read_columns
 from tests.command_line import done, refused, rerank
 
@@ -49,28 +50,29 @@ def test_rows_follow_sorting_and_merging(files):
 def test_values_are_those_of_the_lines(files, tmp_path, jobs):
     path = scores(tmp_path, *range(7))
     merged = read_nbest(files, MosesFormat())
-    table = extract_features(merged, Plan({"s": ColumnFeature(path)}), jobs=jobs)
-    assert table.names == ("s",)
-    assert table.values[:, 0].tolist() == [2, 4, 0, 1, 6]
+    table = Extraction([Feature("s", ColumnFeature(path))], processes=Processes(jobs)).table(merged)
+    assert table.names == ("LM", "s")
+    assert table.values[:, 1].tolist() == [2, 4, 0, 1, 6]
     two = scores(tmp_path, *(f"{row} -{row}e1" for row in range(7)), name="two")
-    table = extract_features(merged, Plan({"s": ColumnFeature(two, ("x", "y"))}), jobs=jobs)
-    assert table.names == ("s.x", "s.y")
-    assert table.values[:, 1].tolist() == [-20, -40, 0, -10, -60]
+    table = Extraction([Feature("s", ColumnFeature(two, ("x", "y")))], processes=Processes(jobs)).table(merged)
+    assert table.names == ("LM", "s.x", "s.y")
+    assert table.values[:, 2].tolist() == [-20, -40, 0, -10, -60]
 
 
-def test_the_cache_confuses_neither_files_nor_lists(files, tmp_path):
+def test_the_cache_confuses_neither_files_nor_lists(files, tmp_path, monkeypatch):
     """Other scores under the same name, and the same lists in another order of the file, have other values."""
-    cache = ValueCache(Store(tmp_path / "cache"))
+    monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "cache"))
+    cached = Counter()
 
     def values(path, lists):
-        return extract_features(lists, Plan({"s": ColumnFeature(path)}), jobs=1, cache=cache).values[:, 0].tolist()
+        return extract(lists, [Feature("s", ColumnFeature(path))], cached=cached)[:, 0].tolist()
 
     lists = read_nbest(files[:1], MosesFormat())
     assert values(scores(tmp_path, 1, 2, 3), lists) == [3, 1, 2]
     assert values(scores(tmp_path, 4, 5, 6), lists) == [6, 4, 5]
-    assert not cache.taken
+    assert not cached
     assert values(scores(tmp_path, 1, 2, 3, name="copy"), lists) == [3, 1, 2]
-    assert cache.taken == {"s": 3}
+    assert cached == {"s": 3}
     files[0].write_text("".join(sorted(A.splitlines(keepends=True))), encoding="utf-8")
     assert values(tmp_path / "copy", read_nbest(files[:1], MosesFormat())) == [1, 2, 3]
 

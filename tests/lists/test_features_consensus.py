@@ -104,10 +104,10 @@ def test_tokens_and_lengths_of_nothing():
 
 @pytest.mark.slow
 def test_consensus_helps_on_held_out_lists(real_lists):
-    from rerank_adapters.chain.extraction import extract_features
-    from rerank_adapters.chain.extraction.plan import Plan
     from rerank_adapters.chain.tuning import prepare, start_vector
     from rerank_adapters.chain.tuning.cross_validation import cross_validate
+    from rerank_adapters.features.extraction import Extraction
+    from rerank_adapters.features.feature import Feature
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.delimited import MosesFormat
     from rerank_adapters.formats.reading import read_nbest
@@ -123,7 +123,7 @@ def test_consensus_helps_on_held_out_lists(real_lists):
     decoder = decoder_table(nbests)
 
     def held_out(extractors):
-        table = extract_features(nbests, Plan(extractors), decoder=decoder, jobs=1)
+        table = Extraction([Feature(label, e) for label, e in extractors.items()]).table(nbests, decoder)
         data = prepare(table, statistics, metric)
         return cross_validate(data, {"mira": Mira()}, start_vector(table, "uniform"), seeds=(0, 1)).best.mean
 

@@ -11,7 +11,7 @@ from rerank_adapters.applications.mbr import mbr
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
 from rerank_plugins import ConfigError, FormatError, Hypothesis, ModelError, NBestList, RerankError
-from rerank_plugins.core.fingerprint import describe
+from rerank_plugins.core.identity import describe
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.neural.comet_checkpoint import open_estimator
 from rerank_plugins.testing import check_feature_extractor

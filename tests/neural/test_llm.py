@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rerank_adapters.chain.builder import Builder
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
-from rerank_plugins.core.fingerprint import describe
+from rerank_plugins.core.identity import describe
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.neural import completions_server
 from rerank_plugins.neural.given_text import token_ends

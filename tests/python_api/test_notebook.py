@@ -16,12 +16,12 @@ def lists():
 
 @pytest.fixture(scope="module")
 def fitted(lists):
-    return Pipeline(["rank", "unigram"], tuner="mert", metric="wer").fit(lists, REFERENCES)
+    return Pipeline(["reciprocal-rank", "unigram"], tuner="mert", metric="wer").fit(lists, REFERENCES)
 
 
 @pytest.mark.parametrize("metric", ["wer", "chrf"])
 def test_the_score_is_that_of_an_evaluation(lists, metric):
-    pipeline = Pipeline("rank", tuner="mert", metric=metric).fit(lists, REFERENCES)
+    pipeline = Pipeline("reciprocal-rank", tuner="mert", metric=metric).fit(lists, REFERENCES)
     evaluation = evaluate({"x": pipeline.predict(lists)}, REFERENCES, metrics=metric)
     wanted = evaluation.metrics[0].of("x").score * (-1 if metric == "wer" else 1)
     assert pipeline.score(lists, REFERENCES) == pytest.approx(wanted)
@@ -29,7 +29,7 @@ def test_the_score_is_that_of_an_evaluation(lists, metric):
 
 
 def test_a_perfect_error_rate_is_no_negative_zero(lists):
-    pipeline = Pipeline("rank", tuner="mert", metric="wer").fit(lists, [texts[0] for texts in HYPOTHESES])
+    pipeline = Pipeline("reciprocal-rank", tuner="mert", metric="wer").fit(lists, [texts[0] for texts in HYPOTHESES])
     assert str(pipeline.score(lists, [texts[0] for texts in HYPOTHESES])) == "0.0"
 
 
@@ -39,7 +39,7 @@ def test_searches_of_scikit_learn(lists, fitted):
     grid = {
         "tuner": ["mert,restarts=1", "mira,passes=2"],
         "seed": np.arange(1, 3),
-        "features": [["rank"], ["rank", "unigram"]],
+        "features": [["reciprocal-rank"], ["reciprocal-rank", "unigram"]],
     }
     search = selection.GridSearchCV(fitted, grid, cv=2, error_score="raise").fit(lists, REFERENCES)
     assert isinstance(search.best_estimator_, Pipeline)
@@ -75,7 +75,7 @@ def test_results_print_themselves(lists, fitted):
 def test_a_loaded_pipeline_prints_a_short_call(fitted, tmp_path):
     fitted.save(tmp_path / "w.toml")
     loaded = Pipeline.load(tmp_path / "w.toml")
-    assert repr(loaded) == "Pipeline(['rank', 'unigram'], tuner='mert', metric='wer', config=…)"
+    assert repr(loaded) == "Pipeline(['reciprocal-rank', 'unigram'], tuner='mert', metric='wer', config=…)"
 
 
 def test_lists_are_systems(lists, fitted):

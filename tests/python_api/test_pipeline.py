@@ -176,8 +176,8 @@ def test_objects_are_features_metrics_and_tuners(lists, references, test_lists, 
     own = Own(3.0)
     model = load("ngram-lm", model=small / "lm.arpa")
     objects = Pipeline([own, LengthFeature(), model], metric=Bleu(tokenize="none"), tuner=Mira(passes=2))
-    assert objects._job.plan.extractors["Own"] is own
-    assert objects._job.plan.extractors["ngram-lm"] is model
+    assert objects._job.extractor("Own") is own
+    assert objects._job.extractor("ngram-lm") is model
     assert objects._job.measures[0].metric is objects.metric
     assert objects._job.tuner is objects.tuner
     named = Pipeline(["length", f"ngram-lm,model={small}/lm.arpa"], metric=BLEU, tuner="mira,passes=2")
@@ -208,9 +208,9 @@ def test_labels(lists):
 
 def test_models_in_use_are_shared_with_load(small):
     model = load("ngram-lm", model=small / "lm.arpa")
-    assert Pipeline(f"ngram-lm,model={small}/lm.arpa")._job.plan.extractors["ngram-lm"] is model
-    assert Pipeline(small / "lm.arpa")._job.plan.extractors["ngram-lm"] is model
-    inside = Pipeline({"use": "slr", "lm": model})._job.plan.extractors["slr"]
+    assert Pipeline(f"ngram-lm,model={small}/lm.arpa")._job.extractor("ngram-lm") is model
+    assert Pipeline(small / "lm.arpa")._job.extractor("ngram-lm") is model
+    inside = Pipeline({"use": "slr", "lm": model})._job.extractor("slr")
     assert inside.lm is model
 
 

@@ -11,7 +11,7 @@ from example_nbest.referential.students import channel, make, ontology, recognis
 from example_nbest.referential.students import search as decoding
 from example_nbest.referential.students.directives import concepts, directives
 from example_nbest.referential.students.pronunciation import made_names, pronunciations
-from rerank_plugins.core.fingerprint import describe
+from rerank_plugins.core.identity import describe
 from rerank_plugins.referential.language_model import ReferentialLanguageModel
 from rerank_plugins.referential.world_file import read_world
 from tests.command_line import done, refused, says_what_it_wrote

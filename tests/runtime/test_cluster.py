@@ -14,7 +14,6 @@ import pytest
 from rerank_adapters.runtime import cluster
 from rerank_adapters.runtime.cluster import using_cluster, workers_for
 from rerank_plugins import ConfigError, FormatError, PluginError, RerankError
-from rerank_plugins.kit.files.store import Store
 from tests.command_line import done, start
 from tests.runtime.dask_cluster import DaskCluster
 
@@ -167,13 +166,6 @@ def test_what_becomes_of_tasks_without_a_result(monkeypatch):
     assert "has ended" in str(explained(FutureCancelledError()))
     assert "cannot run a number (ModuleNotFoundError: No module" in str(explained(ModuleNotFoundError("No module")))
     assert all(isinstance(explained(error), RerankError) for error in (OSError(), ValueError()))
-
-
-def test_a_store_stays_on_its_machine(tmp_path, monkeypatch):
-    sent = pickle.dumps(Store(tmp_path))
-    assert not pickle.loads(sent)._broken
-    monkeypatch.setattr("rerank_plugins.kit.files.store.this_machine", lambda: "another one")
-    assert pickle.loads(sent)._broken
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.extraction import extract_features
-from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.decoding import BeamScorer
+from rerank_adapters.features.extract import extract
+from rerank_adapters.features.feature import Feature
 from rerank_plugins import ConfigError, Hypothesis, LanguageModel, NBestList, Parse, Parser
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.scored_trees import ScoredTree
@@ -220,7 +220,7 @@ def nbest(*texts):
 
 
 def test_treelet_feature(folder, caplog):
-    extractor = TreeletLanguageModel(model=folder / "bank.treelet", parser=CachedParser(KnownTrees(), None))
+    extractor = TreeletLanguageModel(model=folder / "bank.treelet", parser=CachedParser(KnownTrees()))
     check_feature_extractor(extractor)
     hypotheses = nbest("the cat ran", "who is it", "", "the cat ran")
     values = extractor.extract(hypotheses)
@@ -273,13 +273,13 @@ def test_features_of_one_model_load_it_once_and_score_a_sentence_once(folder, mo
         TreeletModel, "score_sentences", lambda self, parses: scored.extend(parses) or score(self, parses)
     )
     monkeypatch.setattr(treelet_model, "read_model", lambda path: loaded.append(path) or read(path))
-    parser = CachedParser(KnownTrees(), None)
+    parser = CachedParser(KnownTrees())
     lists = [nbest("the cat ran", "who is it", "the cat ran"), nbest("who is it", "", "the dogs ran")]
 
     def extracted(**features):
         scored.clear()
         loaded.clear()
-        return extract_features(lists, Plan(features), jobs=1).values, len(scored), len(loaded)
+        return extract(lists, [Feature(label, e) for label, e in features.items()]), len(scored), len(loaded)
 
     both, *work = extracted(
         total=TreeletLanguageModel(model=path, parser=parser),
@@ -293,7 +293,7 @@ def test_features_of_one_model_load_it_once_and_score_a_sentence_once(folder, mo
     model = TreeletLanguageModel(model=path, parser=parser)
     one, other = pickle.loads(pickle.dumps((model, SlrFeature(model))))
     assert one._shared is other._lm
-    assert one._shared is not TreeletLanguageModel(model=path, parser=CachedParser(KnownTrees(), None))._shared
+    assert one._shared is not TreeletLanguageModel(model=path, parser=CachedParser(KnownTrees()))._shared
     assert one._shared is not TreeletLanguageModel(model=path, parser=one.parser, k=9)._shared
     before = one._shared.trees
     path.write_bytes((folder / "bank.headlex").read_bytes())

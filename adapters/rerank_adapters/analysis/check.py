@@ -6,7 +6,7 @@ All findings are reported, not only the first. An error would stop a run; a warn
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -14,20 +14,20 @@ from typing import Literal, TypeVar
 from rerank_adapters.analysis.estimate import Estimate, estimate, feature_costs, peak
 from rerank_adapters.chain.content import SAMPLE, TRUSTED, PairedTexts, measured_mismatch, source_mismatches
 from rerank_adapters.chain.data import Data, lists_size
-from rerank_adapters.chain.extract import dense_rule
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import NO_SCORES, needs_ranks, with_ranks
 from rerank_adapters.chain.overlap import overlap_with_tuning
+from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.tune import validate_tuning
-from rerank_adapters.chain.unknown_words import of_feature
 from rerank_adapters.config import DataSet
+from rerank_adapters.features.feature import Feature
+from rerank_adapters.features.unknown_words import of_feature
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.pairing import Purpose, pair_lists
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.runtime.progress import counted, duration
 from rerank_plugins import FeatureExtractor, RerankError
-from rerank_plugins.core.paths import without_cache
 from rerank_plugins.kit.files.languages import models_of
 
 Result = TypeVar("Result")
@@ -51,7 +51,7 @@ class Check:
     costs: bool = False
     findings: list[Finding] = field(default_factory=list)
     estimated: Estimate | None = None
-    _extractors: dict[str, FeatureExtractor] = field(default_factory=dict)
+    _features: list[Feature] = field(default_factory=list)
 
     def run(self) -> list[Finding]:
         """Check everything in the order of a run; return the findings."""
@@ -70,7 +70,7 @@ class Check:
         self._same_features(present)
         if config.tune and present and not self._failed(""):
             tuning = present[0][1]
-            decoder = decoder_table(tuning.nbests, dense_rule(self.job))
+            decoder = extraction_of(self.job).decoder_table(tuning.nbests)
             job = with_ranks(self.job) if needs_ranks(self.job, tuning.nbests) else self.job
             self._try("[tuning]", lambda: validate_tuning(job, tuning, decoder))
             for name, system in systems_of(job).items():
@@ -81,10 +81,10 @@ class Check:
             self._texts(name, data)
             self._content(name, data, dict(named)[name].references)
             of_set = self.job.for_set(name)
-            for label in self._extractors:
+            for label in (feature.label for feature in self._features):
                 extractor = of_set.extractor(label)
                 self._try(f"{name}: {label}", lambda check=extractor.check_lists, lists=data.nbests: check(lists))  # type: ignore[misc]
-        if self.costs and self._extractors and present and not self._failed(""):
+        if self.costs and self._features and present and not self._failed(""):
             self._estimate([data for _, data in present])
         return self.findings
 
@@ -100,12 +100,16 @@ class Check:
         format_ = self._try("[nbest]", lambda: self.job.format)
         labels = self._try("[[feature]]", lambda: job.labels) or ()
         for label in labels:
-            with without_cache():  # a measurement must not find what an earlier run has kept
-                extractor = self._try(f"[[feature]] {label}", lambda label=label: _loaded(job.extractor(label)))  # type: ignore[misc]
+            extractor = self._try(f"[[feature]] {label}", lambda label=label: _loaded(job.extractor(label)))  # type: ignore[misc]
             if extractor is not None:
-                self._extractors[label] = extractor
-        for key in ("text", "source_text"):
-            self._try("[[feature]]", lambda key=key: job.pipelines(key))  # type: ignore[misc]
+                self._features.append(Feature(label, extractor))
+        texts = self._try("[[feature]]", lambda: [job.pipelines(key) for key in ("text", "source_text")])
+        if texts is not None:
+            of_text, of_source = texts
+            self._features = [
+                replace(f, text=of_text.get(f.label, f.text), source=of_source.get(f.label, f.source))
+                for f in self._features
+            ]
         for position in range(len(job.config.metric)):
             self._try(f"[[metric]] {position + 1}", lambda position=position: job.measure(position))  # type: ignore[misc]
         if not self._failed("[[metric]]"):
@@ -136,7 +140,7 @@ class Check:
             return None
         sizes = [len(nbest) for nbest in read.nbests]
         distinct = sum(len(set(nbest.texts)) for nbest in read.nbests)
-        table = self._try(name, lambda: decoder_table(read.nbests, dense_rule(self.job)))
+        table = self._try(name, lambda: decoder_table(read.nbests, getattr(self.job.format, "dense_rule", None)))
         if table is not None:
             features = counted(len(table.names), "feature")
             features += f", {len(table.sparse.names)} sparse" if table.sparse.names else ""
@@ -190,10 +194,8 @@ class Check:
     def _texts(self, name: str, data: Data) -> None:
         """Warnings about words that models do not know."""
         texts = [nbest[0].text for nbest in data.nbests[:SAMPLE]]
-        pipelines = self._try("[[feature]]", lambda: self.job.pipelines("text")) or {}
-        for label, extractor in self._extractors.items():
-            read = pipelines[label].apply(texts) if label in pipelines else texts
-            for warning in of_feature(label, extractor, read):
+        for feature in self._features:
+            for warning in of_feature(feature.label, feature.extractor, feature.text.apply(texts)):
                 self._add("warning", name, warning)
 
     def _content(self, name: str, data: Data, references: Sequence[Path]) -> None:
@@ -216,7 +218,7 @@ class Check:
     def _estimate(self, sets: list[Data]) -> None:
         """Lines about the time, memory and disk that a run takes."""
         before = peak()
-        costs = self._try("[[feature]]", lambda: feature_costs(self._extractors, self.job, sets[0].nbests))
+        costs = self._try("[[feature]]", lambda: feature_costs(self._features, sets[0].nbests))
         if costs is not None:
             nbests = [data.nbests for data in sets]
             self.estimated = estimate(self.job, costs, nbests, peak() - before)

@@ -11,13 +11,14 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rerank_adapters.chain.extraction.plan import Plan, extract_lists
 from rerank_adapters.chain.job import Job
+from rerank_adapters.features.extract import extracted
+from rerank_adapters.features.feature import Feature
 from rerank_adapters.runtime.kernel_cache import compiled
-from rerank_plugins import FeatureExtractor, NBestList
+from rerank_plugins import NBestList
 from rerank_plugins.core.paths import cache_folder, without_cache
 from rerank_plugins.core.threads import cores
 
@@ -73,18 +74,15 @@ class Estimate:
         return sum(cost.loading for cost in self.costs) + extraction
 
 
-def feature_costs(
-    extractors: Mapping[str, FeatureExtractor], job: Job, nbests: Sequence[NBestList]
-) -> list[FeatureCost]:
-    """The cost of each feature. Extractors must have been built in `without_cache`. Raises what extractors raise."""
-    texts, sources = job.pipelines("text"), job.pipelines("source_text")
+def feature_costs(features: Sequence[Feature], nbests: Sequence[NBestList]) -> list[FeatureCost]:
+    """The cost of each feature. Raises what extractors raise."""
     with without_cache():
-        return [_cost(Plan({label: e}, texts, sources), label, nbests) for label, e in extractors.items()]
+        return [_cost(feature, nbests) for feature in features]
 
 
 def estimate(job: Job, costs: Sequence[FeatureCost], sets: Sequence[Sequence[NBestList]], grown: int) -> Estimate:
     """The estimate of a job on its sets of lists; `grown` is by how many bytes the measurement raised the peak."""
-    widths = [len(extractor.components) for extractor in job.plan.extractors.values()]
+    widths = [len(feature.names) for feature in job.features]
     tables = [
         VALUE * sum(map(len, lists)) * (len(lists[0].feature_names) + sum(widths))
         + (VALUE + 4) * sum(len(hypothesis.sparse) for nbest in lists for hypothesis in nbest)
@@ -117,24 +115,24 @@ def peak() -> int:
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _cost(plan: Plan, label: str, nbests: Sequence[NBestList]) -> FeatureCost:
+def _cost(feature: Feature, nbests: Sequence[NBestList]) -> FeatureCost:
     earlier = compiled()
     loading = seconds = 0.0
     measured = 0
     shortest = min(nbests, key=_length)
-    loading += _seconds(plan, shortest.select(range(min(2, len(shortest)))))
-    for nbest in _sample(nbests, whole=plan.extractors[label].scope == "list"):
+    loading += _seconds(feature, shortest.select(range(min(2, len(shortest)))))
+    for nbest in _sample(nbests, whole=feature.extractor.scope == "list"):
         kernels = len(compiled())
-        spent = _seconds(plan, nbest)
+        spent = _seconds(feature, nbest)
         if len(compiled()) > kernels:  # do it again without the compiler
-            again = _seconds(plan, nbest)
+            again = _seconds(feature, nbest)
             loading, spent = loading + spent - again, again
         seconds += spent
         measured += len(set(nbest.texts))
         if seconds > BUDGET:
             break
     names = tuple((Counter(compiled()) - Counter(earlier)).keys())
-    return FeatureCost(label, seconds / max(1, measured), max(0.0, loading), names, measured)
+    return FeatureCost(feature.label, seconds / max(1, measured), max(0.0, loading), names, measured)
 
 
 def _sample(nbests: Sequence[NBestList], *, whole: bool) -> list[NBestList]:
@@ -149,7 +147,7 @@ def _length(nbest: NBestList) -> float:
     return sum(map(len, nbest.texts)) / max(1, len(nbest))
 
 
-def _seconds(plan: Plan, nbest: NBestList) -> float:
+def _seconds(feature: Feature, nbest: NBestList) -> float:
     begin = time.process_time()
-    extract_lists(plan, [nbest])
+    extracted(feature, [nbest])
     return time.process_time() - begin

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_adapters.chain.apply import aligned, apply_weights
-from rerank_adapters.chain.extraction.plan import as_read
 from rerank_adapters.chain.job import Job
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights
@@ -144,7 +143,7 @@ def contributions(
     `raised` is what a margin adds to the total of row 0, which is a row of the result if one of the two is that row.
     Features without a weight, and sparse ones that neither row has, are left out.
     """
-    family = {name: label for label, names in job.plan.columns.items() for name in names}
+    family = {name: label for label, names in job.columns.items() for name in names}
     values = np.stack([_row(table, first), _row(table, second)])
     used = np.flatnonzero((weights != 0) & ((np.arange(len(weights)) < len(table.names)) | values.any(axis=0)))
     rows = [
@@ -179,9 +178,9 @@ def word_scores(job: Job, both: NBestList) -> tuple[WordScores, ...]:
     Features that give the same scores to the same words share a row.
     """
     rows: list[WordScores] = []
-    for label, extractor in job.plan.extractors.items():
-        (seen,) = as_read([both], *job.plan.pipelines(label))
-        _add(rows, label, [hypothesis.words for hypothesis in seen], extractor.word_scores(seen))
+    for feature in job.features:
+        (seen,) = feature.read([both])
+        _add(rows, feature.label, [hypothesis.words for hypothesis in seen], feature.extractor.word_scores(seen))
     for name in job.config.language_model:
         sentences = [hypothesis.words for hypothesis in both]
         _add(rows, name, sentences, job.models.language_model(name).word_values(sentences))
@@ -211,9 +210,9 @@ def parses_of(job: Job, texts: tuple[str, str], named: Sequence[str]) -> tuple[P
     if named:
         parsers = [([spec], TextPipeline(), job.models.parser(spec)) for spec in named if spec != "none"]
     else:
-        for label, extractor in job.plan.extractors.items():
-            pipeline, _ = job.plan.pipelines(label)
-            for parser in extractor.parsers:
+        for feature in job.features:
+            label, pipeline = feature.label, feature.text
+            for parser in feature.extractor.parsers:
                 known = next((labels for labels, text, other in parsers if (text, other) == (pipeline, parser)), None)
                 if known is None:
                     parsers.append(([label], pipeline, parser))

@@ -48,7 +48,7 @@ def with_lists_of(
     `table` has the features of the lists, `facts.system` is the name of the reranked system in the evaluation.
     """
     table = columns_of(job, weights, table)
-    kept = [label for label, names in job.plan.columns.items() if set(names) <= set(table.all_names)]
+    kept = [label for label, names in job.columns.items() if set(names) <= set(table.all_names)]
     if len(kept) < len(job.labels):  # otherwise the models that are loaded serve once more
         job = job.only(kept)
     orders = []

@@ -11,7 +11,7 @@ from rerank_adapters.analysis.report_data import facts_of_tuning, with_lists_of
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.run import RERANKED, TUNE, Run
 from rerank_adapters.chain.run_steps import files_of_references, of_reranking, of_weights, with_lists
-from rerank_adapters.chain.steps import Step, file_hash
+from rerank_adapters.chain.steps import Step
 from rerank_adapters.chain.systems import without
 from rerank_adapters.chain.tune import columns_of, families
 from rerank_adapters.evaluation import Evaluation, SegmentFacts
@@ -21,7 +21,6 @@ from rerank_adapters.report.run_facts import Contributions, HeldOut, RunFacts
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import FeatureTable, open_atomic
-from rerank_plugins.core.fingerprint import Fingerprint
 
 CONTRIBUTIONS, INTERVALS = "contributions.json", "intervals.json"  # files of the tuning that the reports show
 
@@ -64,15 +63,15 @@ def contributions_step(run: Run) -> Step:
     """Measures what each family of features contributes to the tuned weights."""
     job, file = run.job, run.folder / CONTRIBUTIONS
 
-    def inputs() -> Fingerprint:
-        own, tuned = of_weights(run), read_weights(run.weights())
+    def inputs() -> str:
+        tuned = read_weights(run.weights())
         measured = {
             "folds": job.config.evaluation.contribution_folds,
             "weights": [tuned.dense, tuned.sparse],
             "families": list(job.labels),
             "together": contributions.families_together(job.config.system, job.labels),
         }
-        return replace(own, values={**own.values, **measured})
+        return of_weights(run, RERANKED, measured)
 
     def measure() -> None:
         weights, table = _tuned(run)
@@ -87,9 +86,8 @@ def intervals_step(run: Run) -> Step:
     """Measures how much the tuned weights depend on the segments that they were tuned on."""
     job, file, samples = run.job, run.folder / INTERVALS, weight_intervals.samples_of(run.job)
 
-    def inputs() -> Fingerprint:
-        own = of_weights(run)
-        return replace(own, values={**own.values, "samples": samples, "weights": read_weights(run.weights()).dense})
+    def inputs() -> str:
+        return of_weights(run, RERANKED, samples, read_weights(run.weights()).dense)
 
     def resample() -> None:
         weights, table = _tuned(run)
@@ -107,20 +105,19 @@ def report_step(run: Run, name: str) -> Step:
     best = {label: run.best(name, label) for label in run.systems}
     shown = [run.folder / CONTRIBUTIONS, run.folder / INTERVALS]
 
-    def inputs() -> Fingerprint:
-        reranking = of_reranking(run, name)
+    def inputs() -> str:
         own = {
-            "best": {system: file_hash(path) for system, path in best.items()},
-            "groups": file_hash(job.config.path(data.groups)) if data.groups else None,
+            "best": best,
+            "groups": job.config.path(data.groups) if data.groups else None,
             "name": [run.name, data.name],
             "references": files_of_references(job, data),
             "seed": job.config.seed,
             "tests": [settings.bootstrap, settings.randomisation, settings.resample_groups],
-            "facts": [file_hash(file) for file in shown],
+            "facts": shown,
             "explained": settings.explained,
-            "reranking": reranking.values,
+            "reranking": of_reranking(run, name),
         }
-        return with_lists(job, data, job.measures, own, sure=reranking.complete)
+        return with_lists(job, data, job.measures, own)
 
     def report() -> Iterator[str]:
         lists = run.lists(name)

@@ -19,17 +19,17 @@ from rerank_adapters.api.plugin_tables import recorded_tuner
 from rerank_adapters.api.reference_texts import files_of, pair_with
 from rerank_adapters.chain.apply import apply_weights, table_pairs
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.extract import chosen_columns, extract_with, stream_tables
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import features_of, for_lists, tuning_set
 from rerank_adapters.chain.loading import all_plugins, label_of, several
-from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, job_of_table, recorded_job, recorded_tables
+from rerank_adapters.chain.provenance import EXTRACTING, extraction_of, job_of_table, recorded_job, recorded_tables
 from rerank_adapters.chain.reranker import Reranked
 from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.totals import TOTALS, with_totals
 from rerank_adapters.chain.tune import TuningOutcome, compare_tuners, learn
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation
 from rerank_adapters.config import read_config
+from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList
@@ -90,7 +90,7 @@ class Pipeline(PipelineParameters):
         """
         lists = checked_lists(nbests)
         with self._settings(progress):
-            return extract_with(for_lists(self._job, lists), lists)
+            return extraction_of(for_lists(self._job, lists)).table(lists)
 
     def fit(
         self,
@@ -154,7 +154,7 @@ class Pipeline(PipelineParameters):
         if table is None:
             return list(self._predicted(weights, lists, progress, at_once=False))
         with self._settings(progress):
-            values = chosen_columns(self._fitted_job, lists, table, TABLE)
+            values = extraction_of(self._fitted_job).columns(lists, table, TABLE, all_columns=True)
             pairs = table_pairs(lists, values)
             return [Reranked(*one) for one in apply_weights(self._fitted_job, weights, pairs)]
 
@@ -198,7 +198,7 @@ class Pipeline(PipelineParameters):
         def inner() -> Iterator[Reranked]:
             with self._settings(progress):
                 completed = (with_totals(nbest, totals) for nbest in lists)
-                for pair in apply_weights(job, weights, stream_tables(job, completed, at_once=at_once)):
+                for pair in apply_weights(job, weights, extraction_of(job).stream(completed, at_once=at_once)):
                     yield Reranked(*pair)
 
         context, ranked = copy_context(), inner()  # between two lists, the settings are not those of the caller
@@ -220,7 +220,7 @@ class Pipeline(PipelineParameters):
             raise TypeError(f"wanted one list of those that predict returns, found {one_line(reranked)}")
         job, nbest = self._fitted_job, reranked.nbest
         with self._settings(False):
-            return explain(job, self.weights_, nbest, references, extract_with(job, [nbest]), (first, second))
+            return explain(job, self.weights_, nbest, references, extraction_of(job).table([nbest]), (first, second))
 
     def save(self, path: str | Path) -> None:
         """Write the weights, with all that makes their features, as `rerank tune` does. Raises ConfigError as `fit`."""

@@ -15,11 +15,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from rerank_adapters.chain.extract import dense_rule
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.list_facts import ListFacts
-from rerank_adapters.chain.provenance import RECORDED, check_same_lists
 from rerank_adapters.chain.totals import TOTALS, check_totals
+from rerank_adapters.features.extraction import RECORDED
+from rerank_adapters.features.tables import check_same_lists
 from rerank_adapters.formats.decoder_features import align
 from rerank_adapters.tuners.margin import with_margin
 from rerank_adapters.tuners.mbr_decision import expected_scores
@@ -131,10 +131,10 @@ def apply_weights(
     missing, and where a feature reads totals, which only these lists or only those of the tuning had.
     """
     measure = job.measures[0] if weights.decision == "mbr" else None
-    added = job.plan.names if RECORDED in weights.provenance else None
+    added = job.names if RECORDED in weights.provenance else None
     totals = weights.provenance.get(TOTALS)
     for nbest, table in pairs:
-        check_totals(nbest, totals, job.plan)
+        check_totals(nbest, totals, job.features)
         in_order, vector = aligned(job, weights, nbest, table, advice)
         ((_, rescored),) = rerank(
             [nbest],
@@ -159,7 +159,7 @@ def aligned(
 
     Raises ConfigError as `apply_weights` does.
     """
-    rule = dense_rule(job)
+    rule = getattr(job.format, "dense_rule", None)
     dense = weights.dense_for(table.all_names, frozenset(table.sparse.names))
     sparse = [name for name in table.all_names if name in weights.sparse]  # only those of the many that this list has
     try:

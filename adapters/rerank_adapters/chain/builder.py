@@ -26,8 +26,8 @@ from rerank_plugins import (
     RerankError,
     SentenceModel,
 )
-from rerank_plugins.core.fingerprint import plain_hash
 from rerank_plugins.core.guests.makes import make
+from rerank_plugins.core.identity import identity
 from rerank_plugins.core.paths import resolve
 from rerank_plugins.core.registry import Entry, Option, Registry, suggestion
 from rerank_plugins.kit.files.languages import ENGLISH, defaults_of
@@ -122,7 +122,7 @@ class Builder:
         entry = self.registry.entries["parser"].get(table["use"])
         if k is not None and entry and any(option.name == "k" for option in entry.options()):
             table["k"] = k
-        return self._once("parser", plain_hash(table), table, f"{where}: the parser of {model}")
+        return self._once("parser", identity(table), table, f"{where}: the parser of {model}")
 
     def _make(self, entry: Entry, values: Mapping[str, Any], where: str) -> Any:
         try:
@@ -159,7 +159,7 @@ class Builder:
     def _injected(self, type_: type, option: Option, value: Any, where: str) -> Any:
         kind, here = INJECTED[type_], f"{where}: option {option.name!r}"
         if isinstance(value, Mapping):
-            plugin = self._once(kind, plain_hash(value), value, f"{where}: {option.name}")
+            plugin = self._once(kind, identity(value), value, f"{where}: {option.name}")
         elif isinstance(value, str):
             plugin = self.named_object(kind, value, here)
         elif isinstance(value, type_):
@@ -231,7 +231,7 @@ class Builder:
         except TypeError:
             return None
         stats = [(text, file_state(resolve(text, self.base))) for text in texts_in(plain) if text]
-        return plain_hash(
+        return identity(
             [entry.kind, entry.owner, str(self.base.absolute()) * inner, self.language or ENGLISH, plain, stats]
         )
 

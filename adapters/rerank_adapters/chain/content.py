@@ -132,15 +132,16 @@ def source_mismatches(job: Job, nbests: Sequence[NBestList]) -> Iterator[str]:
     sources = [nbest.source for nbest in nbests[:SAMPLE] if nbest.source is not None]
     hypotheses = [nbest[0].text for nbest in nbests[:SAMPLE]]
     language = language_of(whole_words(sources))
-    for label, table in zip(job.labels, job.config.feature, strict=True):
+    for place, table in enumerate(job.config.feature):
         if table.get("use") not in COPIED or not sources:
             continue
-        of_text, of_source = job.plan.pipelines(label)
-        left, right = of_source.apply(sources), of_text.apply(hypotheses)
+        feature = job.features[place]
+        of_source = feature.source
+        left, right = of_source.apply(sources), feature.text.apply(hypotheses)
         if steps := steps_towards(left, right, language):
             looks = f"sources look {_listed(style_of(left, right))}, hypotheses {_listed(style_of(right, left))}"
             advice = [*of_source.steps, *(step for step in steps if step not in of_source.steps)]
-            yield f"{looks}, as {label!r} sees them: give the feature source_text = {advice}"
+            yield f"{looks}, as {feature.label!r} sees them: give the feature source_text = {advice}"
 
 
 def _listed(styles: frozenset[str] | set[str]) -> str:

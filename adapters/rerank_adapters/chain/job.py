@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import BaseModel
 
 from rerank_adapters.chain.builder import Builder
-from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.measures import Measure
 from rerank_adapters.chain.text_pipelines import text_pipeline
 from rerank_adapters.config import Config, Table, plugin_options
+from rerank_adapters.features.feature import Feature, columns_of, names_of
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.margin import Margin
 from rerank_plugins import ConfigError, FeatureExtractor, NBestFormat, Tuner
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 OURS = tuple(key for key in RESERVED["feature"] if key != "use")  # of a feature's table, no options of its plugin
 OF_METRICS = tuple(key for key in RESERVED["metric"] if key != "use")
 MARGIN = "margin"  # the key of a tuner's table that is not an option of the plugin
-PARTS = ("format", "plan", "measures", "tuner")  # that a config describes
+PARTS = ("format", "features", "measures", "tuner")  # that a config describes
 SET = "{set}"  # what stands for the name of the data set in the file of a feature
 
 
@@ -99,7 +99,7 @@ class Job:
         return cast(NBestFormat, self.builder.build("format", self.config.nbest, "[nbest]"))
 
     @cached_property
-    def _features(self) -> dict[str, tuple[Table, Table]]:
+    def _tables(self) -> dict[str, tuple[Table, Table]]:
         """By label, the options of each feature and its keys `label`, `text` and `source_text`."""
         tables: dict[str, tuple[Table, Table]] = {}
         for number, table in enumerate(self.config.feature, 1):
@@ -112,26 +112,39 @@ class Job:
         return tables
 
     @cached_property
-    def plan(self) -> Plan:
-        """What extracts the features: the extractors by label, in the config's order, and their text pipelines."""
-        extractors = {label: self.extractor(label) for label in self._features}
-        return Plan(extractors, self.pipelines("text"), self.pipelines("source_text"))
+    def features(self) -> list[Feature]:
+        """The features in the config's order, with their text pipelines."""
+        texts, sources = self.pipelines("text"), self.pipelines("source_text")
+        return [
+            Feature(label, self.extractor(label), texts.get(label, TextPipeline()), sources.get(label, TextPipeline()))
+            for label in self._tables
+        ]
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Labels of the features, in the config's order."""
-        return tuple(self._features)
+        return tuple(self._tables)
+
+    @property
+    def columns(self) -> dict[str, list[str]]:
+        """By label, the names of the columns of each feature."""
+        return columns_of(self.features)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns of all features."""
+        return names_of(self.features)
 
     def extractor(self, label: str) -> FeatureExtractor:
         """The extractor of that label."""
         where = f"[[feature]] {label}"
-        return cast(FeatureExtractor, self.builder.shared_object("feature", self._features[label][0], where))
+        return cast(FeatureExtractor, self.builder.shared_object("feature", self._tables[label][0], where))
 
     def pipelines(self, key: str) -> dict[str, TextPipeline]:
         """By label, the pipeline of an extractor for hypotheses (`key` "text") or the source ("source_text")."""
         return {
             label: text_pipeline(self.config, ours[key], f"[[feature]] {label}", of_source=key == "source_text")
-            for label, (_, ours) in self._features.items()
+            for label, (_, ours) in self._tables.items()
             if key in ours
         }
 

@@ -12,12 +12,10 @@ from pathlib import Path
 
 from rerank_adapters.chain.content import PairedTexts
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, records_extraction
-from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import job_of_table
+from rerank_adapters.chain.provenance import extraction_of, job_of_table
 from rerank_adapters.chain.tune import validate_tuning
-from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.features.tables import records_extraction
 from rerank_adapters.formats.pairing import PairedLists, Unpaired, pair_lists, warn
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import ReferenceForm, read_references
@@ -124,15 +122,14 @@ def features_of(
     table: Path | None,
     *,
     folder: Path = Path(),
-    work: ValueCache | None = None,
 ) -> FeatureTable:
     """The job's features of a tuning set: the columns of `values`, which `table` holds, or extracted where it is None.
 
-    `folder` and `work` are as in `extract_with`. Wrong settings of the tuning are errors before an extraction.
+    `folder` is where a table of them would be saved. Wrong settings of the tuning are errors before an extraction.
     """
-    of_set = job.for_set("tune")
+    extraction = extraction_of(job.for_set("tune"))
     if table is not None and values is not None:
-        return chosen_columns(of_set, data.nbests, values, table, folder=folder, work=work)
-    decoder = decoder_table(data.nbests, dense_rule(job), room=len(job.plan.names))
+        return extraction.columns(data.nbests, values, table, folder=folder, all_columns=True)
+    decoder = extraction.decoder_table(data.nbests)
     validate_tuning(job, data, decoder)
-    return extract_with(of_set, data.nbests, decoder, folder=folder, work=work)
+    return extraction.table(data.nbests, decoder, folder=folder)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple
 
-from rerank_adapters.chain.unknown_words import warn_of_unparsed
+from rerank_adapters.features.unknown_words import warn_of_unparsed
 from rerank_adapters.runtime.cluster import workers_for
 from rerank_adapters.runtime.workers import collected, finished
 from rerank_plugins import Parse

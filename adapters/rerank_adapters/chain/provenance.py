@@ -8,8 +8,7 @@ folder can be moved.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,17 +16,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from rerank_adapters.chain.builder import injected_kind, texts_in
-from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.text_pipelines import names_of_steps
 from rerank_adapters.config import Config
-from rerank_adapters.formats.pairing import pair
-from rerank_adapters.formats.segment_ids import some_of
+from rerank_adapters.features.extraction import RECORDED, Extraction
+from rerank_adapters.features.processes import Processes
+from rerank_adapters.runtime.cluster import scheduler_in_use
 from rerank_adapters.text import TextPipeline
-from rerank_plugins import ConfigError, FeatureTable, NBestList
+from rerank_plugins import ConfigError, FeatureTable
 from rerank_plugins.core.registry import Registry
 
-RECORDED = "job"  # the key of a provenance
 DISTRIBUTIONS = "distributions"  # the key of such a record under which the packages of plugins are
 TEXTS = {"text", "source_text"}  # keys that name text steps
 EXTRACTING = ("language", "nbest", "text", "feature", "parser", "language_model", "plugins")
@@ -45,6 +43,16 @@ def made_at() -> str:
         return datetime.fromtimestamp(int(epoch), UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):
         raise ConfigError(f"SOURCE_DATE_EPOCH is {epoch!r}, expected seconds since 1970") from None
+
+
+def extraction_of(job: Job) -> Extraction:
+    """What a job extracts, and how; tables of it record the job."""
+    return Extraction(
+        job.features,
+        getattr(job.format, "dense_rule", None),
+        Processes(job.config.jobs, scheduler_in_use()),
+        lambda folder: recorded_tables(job, folder, *EXTRACTING),
+    )
 
 
 def recorded_tables(job: Job, folder: Path, *keys: str) -> dict[str, Any]:
@@ -152,7 +160,7 @@ def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:
     if "nbest" not in config.model_fields_set and "nbest" in tables:
         merged["nbest"] = tables["nbest"]
     job = Job(config.model_copy(update=merged), recorded.registry, job.shared)
-    missing = [name for name in job.plan.names if name not in table.names] if not config.feature else []
+    missing = [name for name in job.names if name not in table.names] if not config.feature else []
     if missing:
         raise ConfigError(f"{path}: the feature table lacks {', '.join(missing)}: extract these features first")
     return job
@@ -160,38 +168,3 @@ def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:
 
 def _described(job: Job, name: str) -> str:
     return TextPipeline(job.config.text[name], job.config.base).describe()
-
-
-def in_order_of_lists(nbests: Sequence[NBestList], table: FeatureTable) -> FeatureTable:
-    """The table with its segments in the order of the lists, if it has the same ones in another order.
-
-    Raises ConfigError where these were not extracted from these very lists.
-    """
-    places = {nbest.segment_id: place for place, nbest in enumerate(nbests)}
-    if tuple(places) == table.segment_ids or places.keys() != set(table.segment_ids):
-        return table
-    check_same_lists([nbests[places[id_]] for id_ in table.segment_ids], table)
-    rows = {id_: place for place, id_ in enumerate(table.segment_ids)}
-    ordered, _ = table.take_segments([rows[id_] for id_ in places])
-    known = {"lists": of_lists(nbests, around=False)} if "lists" in table.provenance else {}
-    return replace(ordered, provenance={**table.provenance, **known})
-
-
-def check_same_lists(nbests: Sequence[NBestList], table: FeatureTable) -> None:
-    """Raise ConfigError unless the table was extracted from these very lists."""
-    again = "extract the features of these lists"
-    if len(nbests) != table.segments:
-        pairing = pair(table.segment_ids, [nbest.segment_id for nbest in nbests])
-        sides = {"no list": pairing.missing, "no features": pairing.surplus}
-        lacking = "; ".join(f"{what} of {some_of(ids)}" for what, ids in sides.items() if ids)
-        sizes_differ = f"{len(nbests)} n-best lists, but {table.segments} segments in the feature table"
-        raise ConfigError(f"{sizes_differ} ({lacking}): {again}")
-    sizes = (table.offsets[1:] - table.offsets[:-1]).tolist()
-    for nbest, segment_id, size in zip(nbests, table.segment_ids, sizes, strict=True):
-        if (nbest.segment_id, len(nbest)) != (segment_id, size):
-            in_lists = f"segment {nbest.segment_id} with {len(nbest)} hypotheses"
-            in_table = f"segment {segment_id} with {size}"
-            raise ConfigError(f"the lists have {in_lists} where the feature table has {in_table}: {again}")
-    if table.provenance.get("lists") not in (None, of_lists(nbests, around=False)):
-        fault = "the feature table was extracted from other lists: texts, features or totals differ"
-        raise ConfigError(f"{fault}; {again}")

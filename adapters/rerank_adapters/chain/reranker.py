@@ -10,19 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
 
 from rerank_adapters.chain.apply import apply_weights
-from rerank_adapters.chain.extract import table_of_one
-from rerank_adapters.chain.extraction.plan import Plan, extract_lists
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import recorded_job
+from rerank_adapters.chain.provenance import extraction_of, recorded_job
 from rerank_adapters.chain.totals import TOTALS, with_totals
+from rerank_adapters.features.extract import extracted
+from rerank_adapters.features.feature import check_names
 from rerank_adapters.rows import Rows
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, Rescored
@@ -129,7 +127,7 @@ class Reranker:
     def __init__(self, weights: Weights, job: Job) -> None:
         """A reranker of weights and of the job that they record. Raises ConfigError for options that are wrong."""
         self.weights, self.job = weights, job
-        self.plan.check()
+        check_names(job.features)
 
     @classmethod
     def load(cls, path: str | Path, registry: Registry | None = None) -> Reranker:
@@ -144,11 +142,6 @@ class Reranker:
             registry = load_plugins(BUILTIN)
         weights = read_weights(path)
         return cls(weights, recorded_job(weights.provenance, Path(path), registry))
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The extractors of the weights' features, with their text pipelines."""
-        return self.job.plan
 
     def rerank(
         self,
@@ -188,14 +181,9 @@ class Reranker:
             return
         totals = self.weights.provenance.get(TOTALS)
         nbests = [with_totals(nbest, totals) for nbest in nbests]
-        extracted = extract_lists(self.plan, nbests).values
-        rows = sum(map(len, nbests))
-        values = np.hstack([np.empty((rows, 0)), *(extracted[label] for label in self.plan.extractors)])
-        cuts = np.cumsum([0, *map(len, nbests)]).tolist()
-        pairs = (
-            (nbest, table_of_one(nbest, self.plan.names, values[start:end]))
-            for nbest, (start, end) in zip(nbests, pairwise(cuts), strict=True)
-        )
+        columns = [np.concatenate(extracted(feature, nbests)) for feature in self.job.features]
+        values = np.hstack([np.empty((sum(map(len, nbests)), 0)), *columns])
+        pairs = extraction_of(self.job).tables_of(nbests, values)
         for nbest, rescored in apply_weights(self.job, self.weights, pairs):
             yield Reranked(nbest, rescored)
 
@@ -205,6 +193,6 @@ class Reranker:
         Features that need more than that list has (the decoder's features) load theirs with the first
         list that has it. Raises ModelError for a model that is missing or damaged.
         """
-        for label, extractor in self.plan.extractors.items():
+        for feature in self.job.features:
             with suppress(ConfigError):
-                extract_lists(Plan({label: extractor}), [nbest])
+                extracted(feature, [nbest])

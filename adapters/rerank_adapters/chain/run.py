@@ -16,13 +16,12 @@ from pathlib import Path
 
 from rerank_adapters.chain.content import PairedTexts
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.extract import chosen_columns, dense_rule
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.overlap import overlap_with_tuning
+from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.tune import validate_tuning
 from rerank_adapters.config import DataSet
-from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_plugins import ConfigError, FeatureTable
@@ -109,7 +108,7 @@ class Run:
             names = self.lists(name).nbests[0].feature_names
             if difference := names_differ(data.nbests[0].feature_names, names):
                 raise ConfigError(f"{name}: other decoder features than the tuning lists: {difference}")
-        decoder = decoder_table(data.nbests, dense_rule(self.job))
+        decoder = extraction_of(self.job).decoder_table(data.nbests)
         for system in self.systems.values():
             validate_tuning(system, data, decoder)
         return data
@@ -118,7 +117,8 @@ class Run:
         """The table of a data set with the features of a system."""
         system, path = self.systems[label], self.table(name, label)
         table, nbests = FeatureTable.load(path), self.lists(name).nbests
-        return chosen_columns(system.for_set(name), nbests, table, path, folder=self.folder, named_only=True)
+        extraction = extraction_of(system.for_set(name))
+        return extraction.columns(nbests, table, path, folder=self.folder, all_columns=False)
 
     def outputs(self, name: str, *labels: str) -> dict[str, list[str]]:
         """By system, the 1-bests in its file, in the order of the counted segments."""

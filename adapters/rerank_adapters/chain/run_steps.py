@@ -4,43 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from rerank_adapters.chain.apply import apply_weights, table_pairs
-from rerank_adapters.chain.extract import feature_table
-from rerank_adapters.chain.extraction.known_values import fingerprint_of_values
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
 from rerank_adapters.chain.measures import Measure
-from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
+from rerank_adapters.chain.provenance import EXTRACTING, extraction_of, recorded_tables
 from rerank_adapters.chain.run import RERANKED, TUNE, Run
-from rerank_adapters.chain.steps import Step, file_hash
+from rerank_adapters.chain.steps import Step
 from rerank_adapters.chain.tune import columns_of, learn
 from rerank_adapters.config import DataSet
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.weights import read_weights, write_weights
-from rerank_plugins import __version__, open_atomic
-from rerank_plugins.core.fingerprint import Fingerprint, describe
+from rerank_plugins import FeatureTable, __version__, open_atomic
+from rerank_plugins.core.identity import identity
 
-OURS = ("rerank_plugins", "rerank_adapters")
+STARTS = ("uniform", "decoder")  # start weights that are no file
 
 
 def features_step(run: Run, name: str, label: str = RERANKED) -> Step:
     """Extracts the features of a data set: all of them, or those of a system that comes first."""
     job, data, table = run.systems[label].for_set(name), run.sets[name], run.table(name, label)
 
-    def inputs() -> Fingerprint:
-        plan = job.plan
-        features = {feature: fingerprint_of_values(plan, feature) for feature in job.labels}
-        own: dict[str, Any] = {  # the text of each fingerprint: whether it is complete has been decided there
-            "features": [[feature, known.text] for feature, known in features.items()],
+    def inputs() -> str:
+        own: dict[str, Any] = {
+            "features": [[feature.label, feature.identity] for feature in job.features],
             "recorded": recorded_tables(job, run.folder, *EXTRACTING),
+            "more": [] if all(feature.extractor.cached for feature in job.features) else uuid4().hex,
         }
         if data.unpaired == "leave-out":  # then the references say which lists there are
             own["references"] = files_of_references(job, data)
-        return with_lists(job, data, (), own, sure=all(known.complete for known in features.values()))
+        return with_lists(job, data, (), own)
 
     def extract() -> Iterator[str]:
         lists = run.validated_tuning if name == TUNE else run.lists(name)
@@ -49,7 +46,7 @@ def features_step(run: Run, name: str, label: str = RERANKED) -> Step:
             yield f"{name}: {lists.size}"
             for warning in run.warnings[name]:
                 yield f"rerank: warning: {warning}"
-        feature_table(job, lists.nbests, table)
+        extraction_of(job).table(lists.nbests, folder=run.folder).save(table)
 
     return Step(name, _named("features", label), inputs, [table], extract)
 
@@ -95,57 +92,46 @@ def lists_step(run: Run, name: str, label: str = RERANKED) -> Step:
     return Step(name, what, lambda: of_reranking(run, name, label), [best, *ranked], rerank, [weights, table])
 
 
-def of_weights(run: Run, label: str = RERANKED) -> Fingerprint:
-    """What tuned weights depend on: the table, the lists with their references, the metric, and the tuner."""
+def of_weights(run: Run, label: str = RERANKED, *more: object) -> str:
+    """What tuned weights depend on: the table, the lists with their references, the metric, the tuner, and `more`."""
     job, data = run.systems[label], run.sets[TUNE]
     start = job.config.tuning.start
     own = {
         "recorded": recorded_tables(job, run.folder, *EXTRACTING, "metric"),
         "references": files_of_references(job, data),
         "seed": job.config.seed,
-        "start": file_hash(job.config.path(start)) if isinstance(start, str) else None,
-        "table": file_hash(run.table(TUNE, label)),
-        "tuner": [describe(job.tuner), job.margin],
+        "start": job.config.path(start) if isinstance(start, str) and start not in STARTS else None,
+        "table": run.table(TUNE, label),
+        "tuner": [job.tuner, job.margin],
         "tuning": job.config.tuning.model_dump(mode="json"),
+        "more": more,
     }
     return with_lists(job, data, job.measures[:1], own)
 
 
-def of_reranking(run: Run, name: str, label: str = RERANKED) -> Fingerprint:
+def of_reranking(run: Run, name: str, label: str = RERANKED) -> str:
     """What reranked lists depend on: the lists, their table, and the weights."""
     job, data, weights = run.systems[label], run.sets[name], run.weights(label)
     tuned = read_weights(weights)  # but not when they were tuned, which their file records
     own = {
         "references": files_of_references(job, data),  # which say how many lines the 1-bests have
-        "table": file_hash(run.table(name, label)),
+        "table": run.table(name, label),
         "weights": [tuned.dense, tuned.sparse, tuned.decision, tuned.scale, tuned.evidence, tuned.margin],
     }
     return with_lists(job, data, job.measures[:1], own)
 
 
-def with_lists(
-    job: Job, data: DataSet, measures: Sequence[Measure], own: dict[str, Any], *, sure: bool = True
-) -> Fingerprint:
-    """The fingerprint of values, the lists, the format, the metrics and the code.
-
-    It is not complete unless `sure`, and where a file cannot be read.
-    """
-    paths = [*data.nbest, *([data.source] if data.source else [])]
-    lists = [*(_hash_or_none(job.config.path(path)) for path in paths), str(bool(data.source))]
-    metrics = [[measure.name, describe(measure.metric), measure.text.describe()] for measure in measures]
-    values = {**own, "format": describe(job.format), "lists": lists, "metrics": metrics, "version": __version__}
-    known = Fingerprint.of(values, *OURS)
-    return replace(known, complete=known.complete and sure)
+def with_lists(job: Job, data: DataSet, measures: Sequence[Measure], own: dict[str, Any]) -> str:
+    """The identity of values, the lists, the format, the metrics and the code."""
+    lists = [job.config.path(path) for path in data.nbest]
+    source = job.config.path(data.source) if data.source else None
+    metrics = [[measure.name, measure.metric, measure.text.describe()] for measure in measures]
+    return identity(own, job.format, lists, source, metrics, Job, FeatureTable, __version__)
 
 
-def files_of_references(job: Job, data: DataSet) -> list[str]:
-    """The content of the references of a data set, and how they are read."""
-    return [*(_hash_or_none(job.config.path(path)) for path in data.references), data.reference_form, data.unpaired]
-
-
-def _hash_or_none(path: Path) -> str:
-    """The hash of a file; `no file`, with which no fingerprint is complete, where it cannot be read."""
-    return file_hash(path) or "no file"
+def files_of_references(job: Job, data: DataSet) -> list[Path | str]:
+    """The references of a data set, and how they are read."""
+    return [*map(job.config.path, data.references), data.reference_form, data.unpaired]
 
 
 def _named(what: str, label: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_adapters.chain.unknown_words import warn_of_foreign
+from rerank_adapters.features.unknown_words import warn_of_foreign
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FloatArray, LanguageModel, SentenceModel
 from rerank_plugins.core.logarithms import LN10

@@ -1,12 +1,11 @@
 """Steps of a job, and the record of them in its folder: what each was made from, and what it wrote.
 
-A step is unchanged if the hash of its fingerprint is the recorded one and its files have the recorded content. Times of
-files do not count. A step whose fingerprint is not complete is never unchanged.
+A step is unchanged if the identity of its inputs is the recorded one and its files have the recorded content. Times of
+files do not count.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rerank_plugins import open_atomic
-from rerank_plugins.core.fingerprint import Fingerprint
+from rerank_plugins.core.identity import path_hash
 
 RECORD = "steps.json"
 
@@ -33,7 +32,7 @@ class Step:
 
     set: str
     name: str
-    inputs: Callable[[], Fingerprint]
+    inputs: Callable[[], str]
     files: Sequence[Path]
     action: Callable[[], Iterable[str] | None]
     needs: Sequence[Path] = ()
@@ -87,43 +86,32 @@ class Record:
                 new.update(step.files)
             yield step, unchanged
 
-    def _unchanged(self, name: str, inputs: Fingerprint) -> list[str] | None:
+    def _unchanged(self, name: str, inputs: str) -> list[str] | None:
         """The recorded output of the step if its inputs and files have not changed since; otherwise None."""
         step: Any = self._recorded.get(name)
         try:
-            if not inputs.complete or step["inputs"] != inputs.hash or not step["files"]:
+            if step["inputs"] != inputs or not step["files"]:
                 return None
-            files = {file: file_hash(self.folder / file) for file in step["files"]}
+            files = {file: path_hash(self.folder / file) for file in step["files"]}
             return [str(line) for line in step["said"]] if files == step["files"] else None
         except (LookupError, TypeError, AttributeError):  # the record was edited
             return None
 
-    def _record(self, name: str, inputs: Fingerprint, files: Sequence[Path], shown: Sequence[str]) -> None:
+    def _record(self, name: str, inputs: str, files: Sequence[Path], shown: Sequence[str]) -> None:
         """Record that the step has been done. Raises RerankError where the record cannot be written."""
-        hashes = {file.name: file_hash(file) for file in files}
-        self._recorded[name] = {"inputs": inputs.hash, "files": hashes, "said": list(shown)}
+        hashes = {file.name: path_hash(file) for file in files}
+        self._recorded[name] = {"inputs": inputs, "files": hashes, "said": list(shown)}
         with open_atomic(self.file) as stream:
             stream.write(json.dumps(self._recorded, ensure_ascii=False, indent=1) + "\n")
 
-    def recall(self, name: str, inputs: Fingerprint) -> Any:
+    def recall(self, name: str, inputs: str) -> Any:
         """The value that was remembered for these inputs; None if there is none."""
         step: Any = self._recorded.get(name)
         try:
-            return step["value"] if inputs.complete and step["inputs"] == inputs.hash else None
+            return step["value"] if step["inputs"] == inputs else None
         except (LookupError, TypeError, AttributeError):  # the record was edited
             return None
 
-    def remember(self, name: str, inputs: Fingerprint, value: Any) -> None:
+    def remember(self, name: str, inputs: str, value: Any) -> None:
         """Remember a value that JSON can hold; it is written with the next step that is recorded."""
-        self._recorded[name] = {"inputs": inputs.hash, "value": value}
-
-
-def file_hash(path: Path) -> str | None:
-    """The SHA-256 of a file; None if it is no plain file or cannot be read."""
-    try:
-        if not path.is_file():  # a pipe could be read only once
-            return None
-        with open(path, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError:
-        return None
+        self._recorded[name] = {"inputs": inputs, "value": value}

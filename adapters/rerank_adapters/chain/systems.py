@@ -36,7 +36,7 @@ def systems_of(job: Job) -> dict[str, Job]:
 
 def without(job: Job, labels: Collection[str]) -> Job:
     """The job without the features of these labels and the constraints on their weights, and without systems."""
-    left_out = {name for label in labels for name in job.plan.columns[label]}
+    left_out = {name for label in labels for name in job.columns[label]}
     tuning = job.config.tuning
     kept = {
         "fixed": [name for name in tuning.fixed if name not in left_out],

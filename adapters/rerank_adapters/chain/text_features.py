@@ -5,19 +5,15 @@ The values are those of the commands, taken from the same cache and kept there.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from rerank_adapters.chain.extract import value_cache
-from rerank_adapters.chain.extraction import extract_features
-from rerank_adapters.chain.extraction.plan import Plan
-from rerank_adapters.chain.unknown_words import FOREIGN, of_feature
+from rerank_adapters.features.extraction import Extraction
+from rerank_adapters.features.feature import Feature
+from rerank_adapters.features.processes import Processes
 from rerank_plugins import ConfigError, FeatureExtractor, FeatureTable, NBestList, SentenceModel
 from rerank_plugins.core.registry import suggestion
-
-logger = logging.getLogger(__name__)
 
 
 def judging_columns(
@@ -32,13 +28,8 @@ def judging_columns(
     which have their `total` alone, under the name of the model. The log warns of texts of another language than the
     models. Raises ConfigError for a pattern that no column matches, and as an extraction does.
     """
-    for extractor in extractors.values():
-        extractor.check_lists(nbests)
-    table = extract_features(nbests, Plan(extractors), jobs=jobs, cache=value_cache())
-    texts = [nbest[0].text for nbest in nbests if len(nbest)]
-    for label, extractor in extractors.items():
-        for warning in of_feature(label, extractor, texts, FOREIGN, FOREIGN):
-            logger.warning("%s", warning)
+    features = [Feature(label, extractor) for label, extractor in extractors.items()]
+    table = Extraction(features, processes=Processes(jobs)).table(nbests)
     if columns is None:
         return _totals(table, extractors)
     return matching_columns(table, [columns] if isinstance(columns, str) else columns)

@@ -8,13 +8,13 @@ that reads them would mean another thing than the one that the weights are for.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.features.feature import Feature
 from rerank_plugins import ConfigError, FeatureTable, NBestList
 
 TOTALS = "totals"  # the key of a provenance
@@ -57,11 +57,11 @@ def with_totals(nbest: NBestList, record: Mapping[str, Any] | None) -> NBestList
     return nbest
 
 
-def check_totals(nbest: NBestList, record: Mapping[str, Any] | None, plan: Plan) -> None:
+def check_totals(nbest: NBestList, record: Mapping[str, Any] | None, features: Iterable[Feature]) -> None:
     """Raise ConfigError where a feature reads totals, and either this list or the lists of the tuning had none."""
     if record is None or not len(nbest) or (nbest[0].score is not None) == record["present"]:
         return
-    label = next((label for label, extractor in plan.extractors.items() if extractor.reads_totals), None)
+    label = next((feature.label for feature in features if feature.extractor.reads_totals), None)
     if label is None:
         return
     tuned, here = ("had totals", "has none") if record["present"] else ("had no totals", "has some")

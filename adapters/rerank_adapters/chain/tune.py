@@ -17,7 +17,7 @@ from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.list_facts import LISTS, ListFacts
 from rerank_adapters.chain.overlap import SEGMENTS, segment_sample
-from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, made_at, recorded_tables
+from rerank_adapters.chain.provenance import EXTRACTING, made_at, recorded_tables
 from rerank_adapters.chain.systems import without
 from rerank_adapters.chain.totals import TOTALS, record_of_totals
 from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
@@ -25,6 +25,8 @@ from rerank_adapters.chain.tuning.cross_validation import CrossValidation, cross
 from rerank_adapters.chain.tuning.held_out_gain import held_out, held_out_leads, raw_margin, usual_folds
 from rerank_adapters.chain.tuning.selection import Selecting, Selection
 from rerank_adapters.chain.tuning.texts_of_lists import TextsOfLists
+from rerank_adapters.features.extraction import RECORDED
+from rerank_adapters.features.tables import check_same_lists
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
 from rerank_adapters.report.held_out_gain import HELD_OUT, as_record, held_out_lines
 from rerank_adapters.report.run_facts import HeldOut
@@ -39,9 +41,9 @@ TOGETHER = 20_000  # hypotheses whose statistics are counted at a time
 
 def families(job: Job, table: FeatureTable) -> dict[str, list[str]]:
     """The columns of the table by family: those of the decoder, then those of each feature, by its label."""
-    names = set(job.plan.names)
+    names = set(job.names)
     decoder = [name for name in table.all_names if name not in names]
-    return {**({DECODER: decoder} if decoder else {}), **job.plan.columns}
+    return {**({DECODER: decoder} if decoder else {}), **job.columns}
 
 
 def fast_tuner(tuner: Tuner) -> Tuner:
@@ -68,7 +70,7 @@ def _selecting(job: Job, tuner: Tuner, table: FeatureTable) -> Selecting:
 
 def columns_of(job: Job, weights: Weights, table: FeatureTable) -> FeatureTable:
     """The table without the features of the job that a selection has left out, for which there are no weights."""
-    left_out = {*job.plan.names} - weights.dense.keys()
+    left_out = {*job.names} - weights.dense.keys()
     kept = [i for i, name in enumerate(table.names) if name not in left_out]
     if len(kept) == len(table.names):
         return table
@@ -128,7 +130,7 @@ def start_weights(
     decoder weights does, start from 0. So do all features where the lists have none of the decoder's and its weights
     are only the usual start.
     """
-    extracted = set(job.plan.names)
+    extracted = set(job.names)
     decoder = [name for name in table.names if name not in extracted]
     if start is None:
         start = named_start(job, tuner or job.tuner)
@@ -136,7 +138,7 @@ def start_weights(
             return np.zeros(len(table.names))
     if isinstance(start, str) and start not in ("uniform", "decoder"):
         weights = read_weights(job.config.path(Path(start)))
-        new = {name: 0.0 for name in job.plan.names if name not in weights.dense}
+        new = {name: 0.0 for name in job.names if name not in weights.dense}
         return replace(weights, dense={**weights.dense, **new}).vector_for(table)
     totals = np.concatenate([nbest.totals for nbest in data.nbests])
     return start_vector(table, start, totals, decoder_features=decoder)
@@ -210,7 +212,7 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> TuningOutc
         "tuning": {**settings.model_dump(mode="json"), "start": named_start(job, job.tuner)},
         "lists": table.provenance.get("lists"),
         SEGMENTS: segment_sample(data.references),
-        TOTALS: record_of_totals(data.nbests, table, job.plan.names),
+        TOTALS: record_of_totals(data.nbests, table, job.names),
         **({} if held is None else {HELD_OUT: as_record(held, measure.name)}),
         LISTS: ListFacts.of(data.nbests, table).record(None if held is None else held.left),
         **({} if selection is None else {"selection": asdict(selection)}),
@@ -266,7 +268,7 @@ def validate_tuning(job: Job, data: Data, decoder: FeatureTable) -> None:
         raise ConfigError("the tuning set has no references, without which weights cannot be tuned")
     job.build("tuner")
     table, rows = decoder.take_segments([0])
-    names = job.plan.names
+    names = job.names
     if not (names or decoder.all_names):
         raise ConfigError("there is no feature to tune: the config leaves none, and the lists have none of the decoder")
     values = np.hstack([table.values, np.zeros((len(rows), len(names)))])

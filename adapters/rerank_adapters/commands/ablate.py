@@ -298,11 +298,10 @@ def command(
     """  # noqa: D301
     from rerank_adapters.chain.content import PairedTexts
     from rerank_adapters.chain.data import Data
-    from rerank_adapters.chain.extract import records_extraction
     from rerank_adapters.chain.lists import features_of, for_lists, read_tuning_set, with_table
-    from rerank_adapters.chain.provenance import check_same_lists
     from rerank_adapters.chain.tune import families, start_weights, tuning_data
     from rerank_adapters.chain.tuning.selection import FamilyTrials
+    from rerank_adapters.features.tables import check_same_lists, records_extraction
     from rerank_adapters.report.output import write_records
 
     summary_line = SummaryLine()

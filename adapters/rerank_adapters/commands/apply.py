@@ -76,9 +76,8 @@ def command(
         --nbest-out test.reranked.gz
     """  # noqa: D301
     from rerank_adapters.chain.apply import apply_weights, table_pairs
-    from rerank_adapters.chain.extract import chosen_columns, stream_tables
     from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
-    from rerank_adapters.chain.provenance import recorded_job
+    from rerank_adapters.chain.provenance import extraction_of, recorded_job
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.outputs import Arriving, OneBests, read_segments
     from rerank_adapters.formats.reading import once, read_nbest, stream_nbest
@@ -101,10 +100,11 @@ def command(
     sources = Sources.read(source) if source is not None else None
     if table is not None:
         read_lists = read_nbest(paths, job.format, sources)
-        pairs = table_pairs(read_lists, chosen_columns(job, read_lists, FeatureTable.load(table), table))
+        columns = extraction_of(job).columns(read_lists, FeatureTable.load(table), table, all_columns=True)
+        pairs = table_pairs(read_lists, columns)
     else:
         lists = (stream_nbest if len(paths) == 1 else read_nbest)(paths, job.format, sources)
-        pairs = stream_tables(job, lists if stream else once(lists, paths[0]), at_once=at_once)
+        pairs = extraction_of(job).stream(lists if stream else once(lists, paths[0]), at_once=at_once)
     advice = "" if table else "; if it was computed elsewhere, name a table of these lists that has it with --table"
     spans = read_segments(segments) if segments is not None else None
     arriving, texts, lists_read = Arriving(form, spans, any_order=bool(stream)), dict[str, str](), 0

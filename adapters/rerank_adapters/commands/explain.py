@@ -40,7 +40,7 @@ def segment_of_job(job: Job, config: Path, folder: Path, name: str | None, segme
     Raises ConfigError for a data set or a segment that the job does not have.
     """
     from rerank_adapters.chain.data import Data
-    from rerank_adapters.chain.provenance import check_same_lists
+    from rerank_adapters.features.tables import check_same_lists
 
     for set_name, data_set in _data_sets(job.config, config, name).items():
         data = Data.read(job, data_set)
@@ -148,8 +148,7 @@ def command(
     rerank explain 17 test.nbest.gz -w weights.toml -r test.en --source test.de
     """  # noqa: D301
     from rerank_adapters.analysis.explanation import explain, explanation_record
-    from rerank_adapters.chain.extract import stream_tables
-    from rerank_adapters.chain.provenance import recorded_job
+    from rerank_adapters.chain.provenance import extraction_of, recorded_job
     from rerank_adapters.chain.run import weights_file, work_folder
     from rerank_adapters.report.output import report_console
 
@@ -176,7 +175,7 @@ def command(
         raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
     else:
         subject = segment_of_lists(job, nbest, references, source, segment, reference_form, unpaired)
-    table = subject.table if subject.table is not None else next(stream_tables(job, [subject.nbest]))[1]
+    table = subject.table if subject.table is not None else next(extraction_of(job).stream([subject.nbest]))[1]
     known = [*job.config.parser, *registry.entries["parser"], "none"]
     for spec in parsers:
         if spec.partition(",")[0] not in known:

@@ -35,8 +35,8 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, source: Path | None,
         -f ngram-lm,model=lm.arpa -o tune.npz
     """  # noqa: D301
     from rerank_adapters.chain.data import lists_size
-    from rerank_adapters.chain.extract import feature_table
     from rerank_adapters.chain.lists import for_lists
+    from rerank_adapters.chain.provenance import extraction_of
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.runtime.progress import StatusLine
 
@@ -45,7 +45,8 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, source: Path | None,
         nbests = read_nbest([Path(path) for path in nbest], job.format, source, lines=False)
     job = for_lists(job, nbests)
     job = job.for_set(set_name) if set_name else job
-    table = feature_table(job, nbests, output)
+    table = extraction_of(job).table(nbests, folder=output.parent)
+    table.save(output)
     sparse = f" and {counted(len(table.sparse.names), 'sparse one')}" if table.sparse.names else ""
     features = f"{counted(len(table.names), 'feature')}{sparse}"
     summary_line.wrote(f"{features} of {lists_size(table.segments, len(table.values))}", output)

@@ -33,7 +33,7 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     rerank run configs/tatoeba-de-en.toml
     """  # noqa: D301
     from rerank_adapters.chain.steps import Record, Step
-    from rerank_adapters.chain.training.model_tables import chosen_models, fingerprint_of_model, training_of
+    from rerank_adapters.chain.training.model_tables import chosen_models, identity_of_model, training_of
     from rerank_adapters.config import read_config
     from rerank_plugins.core.loader import with_files
 
@@ -46,7 +46,7 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
         training.make_room()
     trained = 0
     for model, training in zip(models, trainings, strict=True):
-        output, inputs = training.output, partial(fingerprint_of_model, settings, model)
+        output, inputs = training.output, partial(identity_of_model, settings, model)
         step = Step("", output.name, inputs, [output], partial(_train, model.train, training))
         if Record(output.parent, force).do(step, partial(click.echo, err=True)):
             trained += 1

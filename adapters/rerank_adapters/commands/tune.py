@@ -57,7 +57,6 @@ def command(
     """  # noqa: D301
     from rich.console import Console
 
-    from rerank_adapters.chain.extract import parts_of
     from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
     from rerank_adapters.chain.tune import learn
     from rerank_adapters.chain.tuning.selection import selection_table
@@ -73,12 +72,9 @@ def command(
     job, values = with_table(job, table)
     job.build("tuner", "measures")
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
-    parts = parts_of(output) if str(output) != "-" else None
-    values = features_of(job, data, values, table, folder=output.parent, work=parts)
+    values = features_of(job, data, values, table, folder=output.parent)
     learnt = learn(job, data, values, output.parent)
     write_weights(learnt.weights, output)
-    if parts is not None:
-        parts.clear()
     measure = job.measures[0]
     if learnt.selection is not None:
         print_table(selection_table(learnt.selection, measure.name), Console(stderr=True))

@@ -55,6 +55,11 @@ def using_cluster(scheduler: str) -> Iterator[None]:
         _schedulers.pop()
 
 
+def scheduler_in_use() -> str:
+    """The address of the scheduler whose cluster is in use; empty without one."""
+    return _schedulers[-1] if _schedulers else ""
+
+
 def workers_for(
     work: Callable[[Item], Result], jobs: int, name: str
 ) -> Workers[Item, Result] | ClusterWorkers[Item, Result]:

@@ -1,8 +1,10 @@
 """Progress of long jobs on stderr, as bars and status lines; times and amounts as messages write them.
 
-Where stderr is a terminal, bars and status lines appear after two seconds, so that a quick job prints nothing but its
-result, and are wiped away when the job ends. Elsewhere, as in the log of a batch job, a line says every minute how far
-the job is. It goes to the log of the library, which commands write to stderr and other programs need not show.
+Displays have no thread of their own, so that a process which shows one can fork: they are drawn when the job reports
+what it has done. Where stderr is a terminal, a bar appears with the first report after two seconds, so that a quick job
+prints nothing but its result, and is wiped away when the job ends. Elsewhere, as in the log of a batch job, the first
+report of each minute writes a line to the log of the library, which commands write to stderr and other programs need
+not show.
 """
 
 from __future__ import annotations
@@ -13,24 +15,22 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from threading import Lock, Timer
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from rerank_adapters.runtime.kernel_cache import compiled
 from rerank_plugins.core.counted import counted as counted
 
 Item = TypeVar("Item")
 
-DELAY = 2.0  # seconds before anything appears on a terminal
+DELAY = 2.0  # seconds before a bar appears on a terminal
 MINUTE = 60.0  # seconds between the lines of a log
+DRAWING = 0.1  # seconds between two drawings
 HYPOTHESES = "hypotheses"
-FIRST_USE = "kernels, which takes up to 30 s on the first use only"
+FIRST_USE = "the first use of features compiles their kernels, which takes up to 30 s, once"
 
 logger = logging.getLogger(__name__)
-_open_displays: list[_LateDisplay] = []  # those whose block has begun and not ended
 
 
 def duration(seconds: float) -> str:
@@ -65,134 +65,72 @@ def showing(shown: bool) -> Iterator[None]:
         _shown.reset(token)
 
 
-class _LateDisplay(ABC):
-    """A line of rich that appears when it is due, and is wiped away at the end of the `with` block; or lines of a log.
+class _Display(ABC):
+    """A line of rich that is drawn when something is reported, and is wiped away at the end; or lines of a log."""
 
-    A timer lets them appear, so that they do even where nothing has been reported by then. Of displays within each
-    other, the innermost writes to the log.
-    """
+    delay: float
 
     def __init__(self, what: str = "working", total: int | None = None) -> None:
         self.what, self.total, self.done = what, total, 0
         self._started = time.monotonic()
         self._display: Any = None
-        self._ended = False
-        self._lock = Lock()  # between the timer and the thread that does the work
-        self._timer: Timer | None = None
-        self._due = 0.0  # when the timer does its work
+        self._due = 0.0  # when it is drawn, or written to the log, next
         shown = _shown.get()
         self._shows = sys.stderr.isatty() if shown is None else shown
 
     def __enter__(self) -> Self:
-        _open_displays.append(self)
-        self._due = time.monotonic() + (DELAY if self._shows else MINUTE)
-        self._start_timer()
+        self._due = time.monotonic() + (self.delay if self._shows else MINUTE)
+        if not self.delay:
+            self._report()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self in _open_displays:
-            _open_displays.remove(self)
-        with self._lock:
-            self._ended = True
-            if self._timer:
-                self._timer.cancel()
-            if self._display:
-                self._display.stop()
+        self._due = float("inf")
+        if self._display:
+            self._display.stop()
 
-    def _start_timer(self) -> None:
-        action = self._appear if self._shows else self._log
-        timer = Timer(max(0.0, self._due - time.monotonic()), action)
-        timer.daemon = True
-        timer.start()
-        self._timer = timer  # only now, since only a timer that has started can be waited for
-
-    def _stop_timer(self) -> bool:
-        """End the timer and its thread; return whether there is still something for it to do."""
-        running = self._timer is not None
-        while (timer := self._timer) is not None:  # the next one, where this one has just started it
-            self._timer = None
-            timer.cancel()
-            timer.join()
-        return running and not self._ended and self._display is None
-
-    def _appear(self) -> None:
-        """Start the display, unless its block has ended."""
-        with self._lock:
-            if not self._ended:
-                self._display = self._opened()
-
-    def _log(self) -> None:
-        """Write how far the job is to the log, unless the block has ended, and do so again in a minute."""
-        with self._lock:
-            if self._ended:
-                return
-            if _open_displays and _open_displays[-1] is self:
-                with suppress(OSError):  # nobody reads the log any more
-                    logger.info("rerank: %s", self._line())
+    def _report(self) -> None:
+        """Draw what has changed, or write it to the log, where that is due."""
+        if time.monotonic() < self._due:
+            return
+        if not self._shows:
+            with suppress(OSError):  # nobody reads the log any more
+                logger.info("rerank: %s", self._line())
             self._due = time.monotonic() + MINUTE
-            if self._timer is not None:  # the displays are not being paused
-                self._start_timer()
-
-    def _line(self) -> str:
-        """What a line of the log says."""
-        return f"{self.what}, {duration(time.monotonic() - self._started)} so far"
+            return
+        if self._display is None:
+            self._display = self._opened()
+        self._display.update(self._display.task_ids[0], description=self.what, completed=self.done, refresh=True)
+        self._due = time.monotonic() + DRAWING
 
     def _opened(self) -> Any:
         """The display of rich, started."""
         from rich.console import Console
         from rich.progress import Progress
 
-        display = Progress(*self._columns(), console=Console(stderr=True), transient=True)
+        display = Progress(*self._columns(), console=Console(stderr=True), transient=True, auto_refresh=False)
         display.add_task(self.what, total=self.total, completed=self.done)
         display.start()
         return display
 
     @abstractmethod
+    def _line(self) -> str:
+        """What a line of the log says."""
+
+    @abstractmethod
     def _columns(self) -> tuple[Any, ...]:
         """What the line shows, as columns of rich."""
 
-    def _show(self) -> None:
-        """Show what has changed."""
-        if self._display:
-            self._display.update(self._display.task_ids[0], description=self.what, completed=self.done)
 
-
-@contextmanager
-def paused() -> Iterator[None]:
-    """In the block, no display is shown, and none of their threads exists or holds a lock."""
-    displays = list(_open_displays)
-    timed = [display for display in displays if display._stop_timer()]
-    with ExitStack() as locks:
-        for display in displays:
-            locks.enter_context(display._lock)
-        shown = [display._display for display in displays if display._display is not None]
-        for picture in shown:
-            picture.stop()
-        try:
-            yield
-        finally:
-            for picture in shown:
-                picture.start()
-            for display in timed:
-                if not display._ended:  # as in a fork that has been detached
-                    display._start_timer()
-
-
-def detach() -> None:
-    """In a fork of a process whose displays are paused: nothing is shown, and no lock is held."""
-    for display in _open_displays:
-        display._lock = Lock()
-        display._display, display._timer, display._ended = None, None, True
-    _open_displays.clear()
-
-
-class CountingBar(_LateDisplay):
+class CountingBar(_Display):
     """Counts what is done: a bar with the time that is left where the `total` is known, else the pace."""
+
+    delay = DELAY
 
     def add(self, count: int) -> None:
         """Count `count` more."""
         self.done += count
-        self._show()
+        self._report()
 
     def _line(self) -> str:
         seconds = time.monotonic() - self._started
@@ -204,17 +142,10 @@ class CountingBar(_LateDisplay):
     def _columns(self) -> tuple[Any, ...]:
         from rich import progress
 
-        name, count = self._name_column(), progress.TextColumn("{task.completed:,}")
+        name, count = progress.TextColumn("{task.description}"), progress.TextColumn("{task.completed:,}")
         if self.total is not None:
             return name, progress.BarColumn(), progress.MofNCompleteColumn(), progress.TimeRemainingColumn()
-        pace = progress.TaskProgressColumn(show_speed=True)
-        return progress.SpinnerColumn(), count, name, pace, progress.TimeElapsedColumn()
-
-    def _name_column(self) -> Any:
-        """The column that says what is counted."""
-        from rich import progress
-
-        return progress.TextColumn("{task.description}")
+        return count, name, progress.TaskProgressColumn(show_speed=True), progress.TimeElapsedColumn()
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """The same items; each counts as done when the next one is taken."""
@@ -232,34 +163,9 @@ class ExtractionProgress(CountingBar):
     def __init__(self, total: int | None = None) -> None:
         super().__init__(HYPOTHESES, total)
         self.seconds: Counter[str] = Counter()
-        self._compiled = len(compiled())  # when values came last
-
-    def _name_column(self) -> Any:
-        from rich.progress import TextColumn
-
-        doing = self._doing
-
-        class Doing(TextColumn):
-            """What is counted, or that kernels are being compiled, as it is when the line is drawn."""
-
-            def render(self, task: Any) -> Any:
-                task.description = doing()
-                return super().render(task)
-
-        return Doing("{task.description}")
-
-    def _doing(self) -> str:
-        """What the job is doing: until values come, it may be compiling kernels."""
-        kernels = len(compiled()) - self._compiled
-        return f"compiling {FIRST_USE} ({kernels} so far)" if kernels else self.what
-
-    def _line(self) -> str:
-        line, doing = super()._line(), self._doing()
-        return line if doing == self.what else f"{line}, {doing}"
 
     def __call__(self, rows: int, seconds: Mapping[str, float]) -> None:
         """Count `rows` more hypotheses, extracted in `seconds` by label (empty for values that were there already)."""
-        self._compiled = len(compiled())
         self.seconds.update(seconds)
         self.add(rows)
 
@@ -272,15 +178,20 @@ class ExtractionProgress(CountingBar):
         return f"features took {took}; CPU seconds, summed over processes: {by_feature}"
 
 
-class StatusLine(_LateDisplay):
-    """A line with the stage of a job, and how much of it is done if that is known."""
+class StatusLine(_Display):
+    """A line with the stage of a job, which is there at once, and how much of it is done if that is known."""
+
+    delay = 0.0
 
     def __call__(self, stage: str, done: int | None = None) -> None:
         """Show the stage; `done` counts words."""
         self.what = f"{stage}, {done:,} words" if done is not None else stage
-        self._show()
+        self._report()
+
+    def _line(self) -> str:
+        return f"{self.what}, {duration(time.monotonic() - self._started)} so far"
 
     def _columns(self) -> tuple[Any, ...]:
         from rich import progress
 
-        return progress.SpinnerColumn(), progress.TextColumn("{task.description}"), progress.TimeElapsedColumn()
+        return progress.TextColumn("{task.description}"), progress.TimeElapsedColumn()

@@ -22,7 +22,6 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NoReturn
 
-from rerank_adapters.runtime.progress import detach
 from rerank_plugins import PluginError
 from rerank_plugins.core.checksummed_files import checked_files, trust
 from rerank_plugins.core.guests.stdout import none_for_data
@@ -62,7 +61,6 @@ def serve_fork(
     end_with(parent)
     sys.stderr = sys.__stderr__  # in place of that of a display
     none_for_data()
-    detach()
     from threadpoolctl import ThreadpoolController
 
     ThreadpoolController().limit(limits=1)

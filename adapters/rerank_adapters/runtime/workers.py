@@ -7,8 +7,8 @@ thread that has started them.
 
 Workers are started by `fork` where that is safe: then they have the loaded models and compiled kernels of this process
 in shared memory; elsewhere by `spawn`. A fork copies locks as they are, so it is safe only where no other thread can
-hold one: on Linux, in the main thread of a program whose only other threads belong to displays of progress, which are
-paused meanwhile, and without torch, whose threads do not survive.
+hold one: on Linux, in the main thread of a program without other threads, and without torch, whose threads do not
+survive.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
-from rerank_adapters.runtime.progress import paused
 from rerank_adapters.runtime.worker_process import ENDING, packed, serve, serve_fork
 from rerank_plugins import RerankError
 
@@ -149,24 +148,18 @@ class Workers(Generic[Item, Result]):
 
 def may_fork() -> bool:
     """Whether a fork of this process is safe."""
-    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
-    return (
-        sys.platform == "linux"
-        and threading.current_thread() is threading.main_thread()
-        and "torch" not in sys.modules
-        and all(isinstance(t, threading.Timer) or type(t).__module__.startswith("rich.") for t in others)
-    )
+    alone = threading.current_thread() is threading.main_thread() and threading.active_count() == 1
+    return sys.platform == "linux" and alone and "torch" not in sys.modules
 
 
 @contextmanager
 def _ready_to_fork() -> Iterator[None]:
-    """In the block, displays of progress are paused, and signals that end a program wait."""
-    with paused():
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-        try:
-            yield
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    """In the block, signals that end a program wait."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def collected(

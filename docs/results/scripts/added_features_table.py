@@ -27,8 +27,8 @@ import numpy as np
 from docs.results.scripts.experiment import experiment, file_of, named_values, say
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.extract import extract_with
 from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
@@ -81,7 +81,7 @@ class Lists:
 
     def __init__(self, data: Data, job: Job) -> None:
         self.data, self.decoder = data, decoder_table(data.nbests)
-        self.all = extract_with(job, data.nbests, self.decoder)
+        self.all = extraction_of(job).table(data.nbests, self.decoder)
 
     def table(self, labels: set[str], without: set[str]) -> FeatureTable:
         """The decoder's features except those in `without`, and the features with these labels."""

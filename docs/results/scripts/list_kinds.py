@@ -33,8 +33,8 @@ from docs.results.scripts.tatoeba_table import (
     systems_of,
 )
 from rerank_adapters.chain.evaluate import compare
-from rerank_adapters.chain.extract import extract_with
 from rerank_adapters.chain.job import SET, Job
+from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.config import DataSet
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.report.tables import Table
@@ -96,7 +96,7 @@ def minimum_bayes_risk(job: Job, lists: Lists, samples: Path, metric: str) -> li
     feature = {"use": "expected-utility", "samples": str(samples.resolve()), "metric": metric, "tokenize": "none"}
     job = job.changed(feature=[feature]).for_set(lists.data.name)
     decoder = decoder_table(lists.data.nbests)
-    table = extract_with(job, lists.data.nbests, decoder)
+    table = extraction_of(job).table(lists.data.nbests, decoder)
     return lists.texts(one_best(table.values[:, -1], table.offsets))
 
 

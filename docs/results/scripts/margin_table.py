@@ -28,16 +28,15 @@ import numpy as np
 from docs.results.scripts.experiment import experiment, named_values
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.extract import dense_rule, extract_with
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.list_facts import ListFacts, differences
 from rerank_adapters.chain.lists import for_lists
+from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import decision_totals, take_segments, tune
 from rerank_adapters.chain.tuning.held_out_gain import HeldOutLeads, held_out, held_out_leads, raw_margin, usual_folds
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation.significance import paired_gains
-from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.report.tables import Table
@@ -59,7 +58,7 @@ class Lists:
         self.job = for_lists(job, nbests)
         of_segments = read_references([Path(str(references))]).for_segments([nbest.segment_id for nbest in nbests])
         self.data = Data(Path(str(lists)).stem, nbests, of_segments)
-        self.table = extract_with(self.job, nbests, decoder_table(nbests, dense_rule(self.job)))
+        self.table = extraction_of(self.job).table(nbests, extraction_of(self.job).decoder_table(nbests))
 
     @cached_property
     def problem(self) -> TuningData:

@@ -37,8 +37,8 @@ from rerank_adapters.applications.missing_words.insertions import Inserting
 from rerank_adapters.applications.missing_words.locate import Locating
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.extract import extract_with
 from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation.significance import mcnemar
@@ -105,7 +105,7 @@ class Lists:
         self.data = Data("insertions", nbests, [(sentence.complete or "",) for sentence in sentences])
         self.places = Data("places", nbests, [right_texts(*pair) for pair in zip(sentences, nbests, strict=True)])
         self.decoder = decoder_table(nbests)
-        self.all = extract_with(job, nbests, self.decoder)
+        self.all = extraction_of(job).table(nbests, self.decoder)
 
     def table(self, labels: set[str], kept: set[str]) -> FeatureTable:
         """The features of the lists that `kept` names, and the extracted features with these labels."""

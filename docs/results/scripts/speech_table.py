@@ -38,8 +38,8 @@ from docs.results.scripts.experiment import FILE, Listed, experiment, named_valu
 from docs.results.scripts.spoken_text import train_on_spoken, write_frequencies
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.extract import extract_with
 from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import tuning_data
 from rerank_adapters.chain.tuning import chosen_rows, prepare, start_vector, take_segments
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
@@ -107,7 +107,9 @@ class Lists:
             features.append({**plugin_table(SCORE["score"]), "label": "score"})
             self.job = self.job.changed(feature=features)
         self.data = Data(file.stem, self.nbests, references)
-        self.whole = tuning_data(self.job, self.data, extract_with(self.job, self.nbests, decoder_table(self.nbests)))
+        self.whole = tuning_data(
+            self.job, self.data, extraction_of(self.job).table(self.nbests, decoder_table(self.nbests))
+        )
 
     def with_only(self, labels: frozenset[str]) -> TuningData:
         """The data with the features of these labels alone."""

@@ -33,9 +33,8 @@ from docs.results.scripts.experiment import FILE, experiment, say
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.evaluate import compare
-from rerank_adapters.chain.extract import dense_rule, extract_with
-from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
@@ -127,13 +126,13 @@ class Lists:
 
     def __init__(self, job: Job, part: DataSet) -> None:
         self.job, self.data = job, Data.read(job, part)
-        decoder = decoder_table(self.data.nbests, dense_rule(job))
+        decoder = decoder_table(self.data.nbests, extraction_of(job).rule)
         self.decoder = decoder.names
-        self.all = extract_with(job, self.data.nbests, decoder)
+        self.all = extraction_of(job).table(self.data.nbests, decoder)
 
     def of(self, labels: frozenset[str]) -> TuningData:
         """What a tuner sees of the decoder's features and of those with these labels."""
-        wanted = set(self.decoder) | set(Plan({label: self.job.plan.extractors[label] for label in labels}).names)
+        wanted = set(self.decoder) | {name for label in labels for name in self.job.columns[label]}
         kept = [column for column, name in enumerate(self.all.names) if name in wanted]
         table = replace(self.all, names=tuple(self.all.names[i] for i in kept), values=self.all.values[:, kept])
         return tuning_data(self.job, self.data, table)

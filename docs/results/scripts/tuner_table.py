@@ -19,8 +19,8 @@ import numpy as np
 from docs.results.scripts.experiment import FOLDER, Listed, experiment, file_of, say
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.extract import extract_with
 from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import baseline_weights, start_weights, tuning_data
 from rerank_adapters.chain.tuning import held_out_score
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
@@ -56,7 +56,7 @@ def main(lists: Path, features: tuple[str, ...], tuners: tuple[str, ...], seeds:
         files = [file_of(lists, f"{name}.{ending}") for ending in ("nbest.xz", "src", "ref")]
         nbests = read_nbest([files[0]], job.format, files[1])
         references = read_references([files[2]]).for_segments([n.segment_id for n in nbests])
-        table = extract_with(job, nbests, decoder_table(nbests))
+        table = extraction_of(job).table(nbests, decoder_table(nbests))
         data = Data(name, nbests, references)
         sets[name] = data, table, tuning_data(job, data, table)
     data, table, problem = sets["tune"]

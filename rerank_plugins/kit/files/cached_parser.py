@@ -6,26 +6,24 @@ among the options is recorded by its path, relative to the folder of the model f
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins import __version__
 from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.core.errors import DAMAGE, ModelError, PluginError
-from rerank_plugins.core.fingerprint import describe, path_hash
+from rerank_plugins.core.identity import identity, path_hash
 from rerank_plugins.core.interfaces import Parse, Parser, Sentence
 from rerank_plugins.core.scored_trees import KBestTrees
 from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
+from rerank_plugins.kit.cache import Kind, user_cache
 from rerank_plugins.kit.files.in_use import shared
 from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.files.packed_parses import load_parses, save_parses
-from rerank_plugins.kit.files.store import Store, user_store
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered, size_of
 
 REMEMBERED = 64 * MEGABYTE  # of trees kept in memory
@@ -36,21 +34,18 @@ logger = logging.getLogger(__name__)
 ADVICE = "name the parser of the hypotheses with the option 'parser'"
 
 
-def identity(parser: Parser) -> str | None:
-    """A JSON text of all that the parser's trees depend on: parsers with the same text share their cached parses.
+def parser_identity(parser: Parser) -> str | None:
+    """All that the parser's trees depend on; parsers of the same identity share their parses.
 
-    It is None for a parser whose options cannot be described: one that is no dataclass, or has an option that cannot be
-    pickled. The identity of the project's own parsers contains the project's version.
-    Raises ModelError where the parser's property `resources` does.
+    It is None for a parser that is no dataclass, or has an option that cannot be pickled. Raises ModelError where the
+    parser's property `resources` does.
     """
     if not is_dataclass(parser):
         return None
-    own = {"version": __version__} if type(parser).__module__.startswith("rerank_plugins.") else {}
     try:
-        description = describe(parser, file_names=False)
+        return identity(parser)
     except PluginError:
         return None
-    return json.dumps(own | description, ensure_ascii=False, sort_keys=True)
 
 
 @dataclass
@@ -62,14 +57,13 @@ class CachedParser(Parser):
     """
 
     parser: Parser
-    _store: Store | None = field(default_factory=user_store, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._known: Remembered[tuple[str, ...], Parse] = Remembered(REMEMBERED)
         self.parsed = self.unparsed = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"parser": self.parser, "_store": self._store}
+        return {"parser": self.parser}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -86,8 +80,10 @@ class CachedParser(Parser):
         return self.parser.vocabulary
 
     @cached_property
-    def _identity(self) -> str | None:
-        return identity(self.parser)
+    def _kind(self) -> Kind | None:
+        """What its parses are in the cache; None for a parser whose parses may not be kept."""
+        own = parser_identity(self.parser)
+        return None if own is None else Kind.of("sentences", self.parser, own)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; each new sentence is passed to the wrapped parser once."""
@@ -104,8 +100,8 @@ class CachedParser(Parser):
         self._known.make_room()
         keys = list(dict.fromkeys(map(tuple, sentences)))
         new = [key for key in keys if key not in self._known]
-        if new and self._store and self._identity:
-            loaded = load_parses(self._store, self._identity, new)
+        if new and self._kind and (cache := user_cache()):
+            loaded = load_parses(cache, self._kind, new)
             self._remember([(key, parse) for key, parse in zip(new, loaded, strict=True) if parse is not None])
             new = [key for key in new if key not in self._known]
         return {key: self._known[key] for key in keys if key in self._known}, new
@@ -114,9 +110,9 @@ class CachedParser(Parser):
         """Keep the parses that the wrapped parser has made of distinct sentences, here or on another machine."""
         pairs = list(zip(sentences, parses, strict=True))
         self.parsed += len(pairs)
-        if self._store and self._identity:
+        if self._kind and (cache := user_cache()):
             own = [(words, parse) for words, parse in pairs if _has_own_words(words, parse)]
-            save_parses(self._store, self._identity, own)
+            save_parses(cache, self._kind, own)
         self._remember(pairs)
 
     def _remember(self, parses: Sequence[tuple[tuple[str, ...], Parse]]) -> None:
@@ -194,7 +190,7 @@ def shared_parser(parser: Parser) -> CachedParser:
 
     Plugins whose parsers are chosen by default thus parse each sentence once.
     """
-    key = identity(parser)
+    key = parser_identity(parser)
     return CachedParser(parser) if key is None else shared(("parser", key), lambda: CachedParser(parser))
 
 

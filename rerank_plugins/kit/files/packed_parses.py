@@ -1,4 +1,4 @@
-"""Parses in the store: compressed JSON without the words, which the caller has, under a hash of the words.
+"""Parses in the cache: compressed JSON without the words, which the caller has, under a hash of the words.
 
 A dependency tree is its heads, relations and tags, some 7 bytes a word. A k-best list is its distinct subtrees,
 children before parents, each as its label and the numbers of its children (for a tag, -1 minus the number of its
@@ -17,10 +17,7 @@ from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.core.interfaces import Parse, Sentence
 from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
-from rerank_plugins.kit.files.blobs import Kind
-from rerank_plugins.kit.files.store import Store
-
-FAMILY = "parses"  # of blobs in the store
+from rerank_plugins.kit.cache import Cache, Kind
 
 # The dictionary of zlib: tags and relations of Universal Dependencies, as they stand in the JSON.
 USUAL = b"""\
@@ -32,16 +29,16 @@ reparandum root vocative xcomp
 """.replace(b" ", b'","').replace(b"\n", b'","')
 
 
-def load_parses(store: Store, parser: str, sentences: Sequence[Sentence]) -> list[Parse | None]:
-    """The parse of each sentence by the parser of this identity; None for a sentence that is not in the store."""
+def load_parses(cache: Cache, kind: Kind, sentences: Sequence[Sentence]) -> list[Parse | None]:
+    """The parse of each sentence by the parser of this kind; None for a sentence that is not in the cache."""
     keys = [_key(sentence) for sentence in sentences]
-    packed = store.load(Kind(FAMILY, parser), keys)
+    packed = cache.get(kind, keys)
     return [unpack(packed[k], s) if k in packed else None for k, s in zip(keys, sentences, strict=True)]
 
 
-def save_parses(store: Store, parser: str, parses: Iterable[tuple[Sentence, Parse]]) -> None:
-    """Save parses by the parser of this identity, all or none of them."""
-    store.save(Kind(FAMILY, parser), [(_key(sentence), pack(parse)) for sentence, parse in parses])
+def save_parses(cache: Cache, kind: Kind, parses: Iterable[tuple[Sentence, Parse]]) -> None:
+    """Keep parses by the parser of this kind, all or none of them."""
+    cache.put(kind, [(_key(sentence), pack(parse)) for sentence, parse in parses])
 
 
 def _key(sentence: Sentence) -> bytes:

@@ -120,9 +120,13 @@ def test_promises_of_the_options(own):
 
 
 FEATURES = {
-    ("FeatureExtractor", "extract", "1"): "segment 0: found int, wanted a numpy array of float64",
-    ("FeatureExtractor", "extract", "[[1.0]] * len(items)"): "segment 0: found list, wanted a numpy array of float64",
-    ("FeatureExtractor", "extract", "np.ones((len(items), 1), int)"): "segment 0: found int64",
+    ("FeatureExtractor", "extract", "1"): "segment 0: expected a numpy array of float64, got int",
+    ("FeatureExtractor", "extract", "[[1.0]] * len(items)"): "segment 0: expected a numpy array of float64, got list",
+    (
+        "FeatureExtractor",
+        "extract",
+        "np.ones((len(items), 1), int)",
+    ): "segment 0: expected a numpy array of float64, got int64",
     ("SentenceFeature", "values", "[[1.0]] * len(items)"): "values: found the list .*, wanted a float64 array of shape",
     ("SentenceFeature", "values", "None"): "values: found None, wanted a float64 array",
     ("SentenceFeature", "values", "np.ones(len(items))"): r"values: found an array of float64 of shape \(2,\)",

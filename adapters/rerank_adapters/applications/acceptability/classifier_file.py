@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from rerank_adapters.applications.acceptability.classifier import Classifier, Kind
-from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, made_at, recorded_tables
+from rerank_adapters.chain.provenance import EXTRACTING, made_at, recorded_tables
+from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights.named_weights import plain_values, read_toml, write_toml
 from rerank_plugins import __version__

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.text_features import matching_columns
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList
@@ -62,10 +63,8 @@ def sentence_table(
     With `columns`, only the columns that match one of these patterns are kept. Raises ConfigError where the job has no
     features, or a pattern matches no column.
     """
-    from rerank_adapters.chain.extract import extract_with
-
     if not job.labels:
         raise ConfigError("nothing to judge with: give features with -f, language models with -M, or a config")
     texts = iter(text.apply([hypothesis.text for nbest in nbests for hypothesis in nbest]))
     processed = [nbest.with_texts([next(texts) for _ in nbest]) for nbest in nbests]
-    return matching_columns(extract_with(job, processed), columns, "--column")
+    return matching_columns(extraction_of(job).table(processed), columns, "--column")

@@ -110,11 +110,12 @@ def answer_all(job: Job, data: Data, weights: Weights | None, folds: int) -> lis
     Raises ConfigError if the job has no features, or the weights are for other ones.
     """
     from rerank_adapters.chain.apply import apply_weights, table_pairs
-    from rerank_adapters.chain.extract import extract_with
 
     if not job.labels:
         raise ConfigError("nothing to answer with: give features with -f or a config")
-    table = extract_with(job, data.nbests)
+    from rerank_adapters.chain.provenance import extraction_of
+
+    table = extraction_of(job).table(data.nbests)
     systems = single_answers(table)
     if weights is not None:
         chosen = apply_weights(job, weights, table_pairs(data.nbests, table))

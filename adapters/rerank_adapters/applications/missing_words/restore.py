@@ -90,12 +90,12 @@ def restore(
 ) -> Iterator[tuple[Incomplete, Restored]]:
     """Yield each sentence with its restoration, in order and in bounded memory; the job has the weights' features."""
     from rerank_adapters.chain.apply import apply_weights
-    from rerank_adapters.chain.extract import stream_tables
+    from rerank_adapters.chain.provenance import extraction_of
 
     pairs = in_batches(inserting, sentences, job.config.jobs)
     if weights is not None:
         pairs, theirs = tee(pairs)
-        tables = stream_tables(job, (found.nbest for _, found in theirs if found.places))
+        tables = extraction_of(job).stream(found.nbest for _, found in theirs if found.places)
         for _, rescored in apply_weights(job, weights, tables):
             for sentence, found in pairs:
                 yield sentence, chosen(sentence, found, rescored if found.places else None, fewest_edits=fewest_edits)

@@ -67,10 +67,10 @@ def command(
         from rerank_adapters.applications.serving.server import listening_at, serve
     except ModuleNotFoundError as error:
         raise ConfigError(f"serve needs the package {error.name}: pip install 'rerank-plugins[serve]'") from None
-    plan = Reranker.load(weights, registry).plan
+    features = Reranker.load(weights, registry).job.features
     limits = Limits(max_lists, max_hypotheses, max_words, max_characters)
     # Models that fill a GPU, or use threads of their own, do not survive a fork.
-    shared = not any(extractor.one_process for extractor in plan.extractors.values())
+    shared = not any(feature.extractor.one_process for feature in features)
     pool = Pool(Served(weights, tuple(registry.files), limits), jobs, queue, shared=shared)
     token = os.environ.get(TOKEN, "")
     with listening_at(host, port) as listening:

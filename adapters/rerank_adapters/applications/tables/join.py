@@ -10,10 +10,11 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.chain.extract import DESCRIPTIONS, recorded_columns
-from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_job, recorded_tables
+from rerank_adapters.chain.provenance import EXTRACTING, recorded_job, recorded_tables
 from rerank_adapters.commands.options import table_output
 from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.features.extraction import RECORDED
+from rerank_adapters.features.tables import DESCRIPTIONS, recorded_columns
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
 from rerank_plugins.core.registry import Registry

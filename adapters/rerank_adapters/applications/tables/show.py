@@ -10,8 +10,8 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.chain.extract import recorded_columns
 from rerank_adapters.commands.options import columns_option, style_option
+from rerank_adapters.features.tables import recorded_columns
 from rerank_adapters.report.tables import Table
 from rerank_plugins import ConfigError, FeatureTable, FloatArray
 from rerank_plugins.core.arrays import LongArray

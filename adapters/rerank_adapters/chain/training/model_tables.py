@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from rerank_adapters.chain.builder import Builder
-from rerank_adapters.chain.steps import file_hash
 from rerank_adapters.chain.training.common_options import CommonOptions
 from rerank_adapters.chain.training.training import Training
 from rerank_adapters.config import Config, Model
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, __version__
-from rerank_plugins.core.fingerprint import Fingerprint
+from rerank_plugins.core.identity import identity, path_hash
 from rerank_plugins.core.paths import check_output
 from rerank_plugins.core.registry import Registry, suggestion
 from rerank_plugins.core.trainer import common_uses
@@ -77,7 +76,7 @@ def training_of(config: Config, model: Model, registry: Registry, where: str = "
     return Training(trainer, list(map(str, inputs)), config.path(model.output), common, registry)
 
 
-def fingerprint_of_model(config: Config, model: Model) -> Fingerprint:
+def identity_of_model(config: Config, model: Model) -> str:
     """What a trained model depends on: its trainer, options, the content of all files, and the program's version."""
     parser = _parser(config, model.options.get(PARSER))
     text = TextPipeline(model.options.get(TEXT, ()), config.base)
@@ -86,12 +85,12 @@ def fingerprint_of_model(config: Config, model: Model) -> Fingerprint:
         "train": model.train,
         "options": {key: _plain(value) for key, value in model.options.items()},
         "text": text.describe(),
-        "files": [digest for digest in (file_hash(Path(value)) for value in values) if digest],
+        "files": [Path(value) for value in values if Path(value).is_file()],
         "version": __version__,
     }
     if parser is not None:
-        own[PARSER] = {key: file_hash(Path(value)) or value for key, value in parser.items()}
-    return Fingerprint(own)
+        own[PARSER] = {key: path_hash(Path(value)) or value for key, value in parser.items()}
+    return identity(own)
 
 
 def check_trained(config: Config, path: Path) -> None:

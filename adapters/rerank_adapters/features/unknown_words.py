@@ -7,10 +7,10 @@ unknown words too, if text steps would lower them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from rerank_adapters.chain.job import Job
+from rerank_adapters.features.feature import Feature
 from rerank_adapters.text import HIGH, vocabulary_warnings
 from rerank_plugins import FeatureExtractor, NBestList, Parser, SentenceModel
 from rerank_plugins.core.brackets_and_quotes import Words
@@ -34,15 +34,14 @@ def warn_of_unparsed(parser: Parser, texts: Sequence[str]) -> None:
         _log(vocabulary_warnings(parser.vocabulary.__contains__, texts, "the parser", HIGH))
 
 
-def warn_of_lists(job: Job, nbests: Sequence[NBestList], labels: Collection[str]) -> None:
-    """Warn of lists FOREIGN of whose words the models or parsers of the features with these labels do not know.
+def warn_of_lists(features: Iterable[Feature], lists: Sequence[NBestList]) -> None:
+    """Warn of lists FOREIGN of whose words the models or parsers of these features do not know.
 
     Their models are loaded, where they are not yet.
     """
-    texts = [nbest[0].text for nbest in nbests[:SAMPLE] if len(nbest)]
-    for label in labels:
-        read = job.plan.pipelines(label)[0].apply(texts)
-        _log(of_feature(label, job.plan.extractors[label], read, FOREIGN, FOREIGN))
+    texts = [nbest[0].text for nbest in lists[:SAMPLE] if len(nbest)]
+    for feature in features:
+        _log(of_feature(feature.label, feature.extractor, feature.text.apply(texts), FOREIGN, FOREIGN))
 
 
 def of_feature(

@@ -1,20 +1,19 @@
 """Each syntactic family gives a hypothesis one value, whatever surrounds it and whoever extracts it."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.extraction import WorkerEstimate, extract_features
-from rerank_adapters.chain.extraction.plan import Plan
-from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config, plugin_table
+from rerank_adapters.features.extract import extract
+from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.kit.files.store import Store
 
 FAMILIES = {
     "dependency": ["dependency-lm"],
@@ -50,10 +49,10 @@ def registry():
     return load_plugins(BUILTIN)
 
 
-def values(registry, nbests, features, **options):
+def values(registry, nbests, features, jobs=1, cached=None):
     """(rows, columns) by what `rerank extract` calls, with features that have not seen any text before."""
     job = Job.create(Config(feature=[plugin_table(feature) for feature in features]), registry)
-    return extract_features(nbests, Plan(job.plan.extractors), **{"jobs": 1, **options}).values
+    return extract(nbests, job.features, Processes(jobs), cached=cached)
 
 
 @pytest.mark.parametrize("features", FAMILIES.values(), ids=FAMILIES)
@@ -64,8 +63,8 @@ def test_in_a_list_alone_and_in_another_order(registry, nbests, features, monkey
     shuffled = values(registry, [nbests[1], nbests[0].select(order)], features)
     np.testing.assert_allclose(shuffled[: len(nbests[1])], together[len(nbests[0]) :], **CLOSE)
     np.testing.assert_allclose(shuffled[len(nbests[1]) :], together[order], **CLOSE)
-    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.FIRST", 1)  # each list is a chunk of its own
-    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.LARGEST", 1)
+    monkeypatch.setattr("rerank_adapters.features.extract.FIRST", 1)  # each list is a chunk of its own
+    monkeypatch.setattr("rerank_adapters.features.extract.LARGEST", 1)
     alone = values(registry, [nbests[0].select([row]) for row in range(len(nbests[0]))], features)
     np.testing.assert_allclose(alone, together[: len(nbests[0])], **CLOSE)
 
@@ -73,20 +72,20 @@ def test_in_a_list_alone_and_in_another_order(registry, nbests, features, monkey
 def test_by_other_processes_and_from_the_cache(registry, nbests, monkeypatch, tmp_path):
     """All families at once; a value in the cache is, bit by bit, the one that was extracted first."""
     features = [feature for family in FAMILIES.values() for feature in family]
-    cache = ValueCache(Store(tmp_path))
-    together = values(registry, nbests, features, cache=cache)
-    monkeypatch.setattr(WorkerEstimate, "workers_worthwhile", lambda self, jobs, forks=False: self.passed > 0)
-    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.FIRST", 1)
+    monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "cache"))
+    together = values(registry, nbests, features)
+    monkeypatch.setenv("RERANK_CACHE", "")
+    monkeypatch.setattr("rerank_adapters.features.extract.FIRST", 1)
     halves = [nbest.select(range(start, len(nbest), 2)) for nbest in nbests for start in (0, 1)]
     by_workers = values(registry, halves, features, jobs=2)
     rows = np.split(np.arange(len(together)), [len(nbests[0])])
     np.testing.assert_allclose(
         by_workers, together[np.concatenate([part[start::2] for part in rows for start in (0, 1)])], **CLOSE
     )
-    longer = [nbests[1], nbests[0].with_texts([*nbests[0].texts[:-1], "a new text"])]
-    again = values(registry, longer, features, cache=cache)
+    monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "cache"))
+    changed, cached = [nbests[1], nbests[0].with_texts([*nbests[0].texts[:-1], "a new text"])], Counter()
+    again = values(registry, changed, features, cached=cached)
     np.testing.assert_array_equal(again[: len(nbests[1])], together[len(nbests[0]) :])
-    of_text = slice(0, -2)  # `svs-similarity` may read the whole list, which has changed
-    np.testing.assert_array_equal(again[len(nbests[1]) : -1, of_text], together[: len(nbests[0]) - 1, of_text])
-    assert set(cache.taken.values()) == {len(together) - 1, len(nbests[1])}
-    np.testing.assert_allclose(again, values(registry, longer, features), **CLOSE)
+    assert set(cached.values()) == {len(nbests[1])}
+    monkeypatch.setenv("RERANK_CACHE", "")
+    np.testing.assert_allclose(again, values(registry, changed, features), **CLOSE)

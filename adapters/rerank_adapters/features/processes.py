@@ -1,0 +1,231 @@
+"""One way to run work elsewhere: an executor of forks, of new processes, or of a Dask cluster.
+
+The first task is done by this process, which loads the models: forks share them and the compiled kernels. A fork copies
+locks as they are, so that it is safe on Linux alone, in the main thread of a program without other threads, and without
+torch, whose threads do not survive; elsewhere processes are spawned, and load the work again. Workers leave the signals
+that end a program to it, and end with it: by the kernel, even if the program is killed.
+
+On a cluster, whose scheduler the user has started, all tasks are done by its workers; a task whose worker dies runs
+again on another one. Pickles travel both ways, so that anyone who can reach the scheduler can run any program there:
+Dask's TLS (`tls://`) or a network of its own must protect it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import chdir, contextmanager, suppress
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import chain, islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rerank_plugins import ConfigError, PluginError, RerankError, __version__
+from rerank_plugins.core.loader import import_file
+from rerank_plugins.core.paths import FILE_MODULE, without_cache
+
+ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+PR_SET_PDEATHSIG = 1
+SECONDS_TO_ANSWER = 10.0  # within which the scheduler of a cluster must answer
+SECONDS_TO_LOOK = 1.0  # between two looks at the parent process
+TASKS_OF_WORKER = 2  # that are under way or wait for earlier ones
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Where work is done: by `jobs` processes of this machine, or by the Dask cluster of a scheduler.
+
+    `first_here` lets this process do the first task, and load the models, before others begin.
+    """
+
+    jobs: int = 1
+    scheduler: str = ""
+    first_here: bool = True
+
+    @property
+    def sharing_memory(self) -> Processes:
+        """For work on much data in memory, which forks share: as many processes of this machine, or this one alone."""
+        return Processes(self.jobs if may_fork() else 1, first_here=False)
+
+    def results(self, work: Callable[[Item], Result], tasks: Iterable[Item]) -> Iterator[Result]:
+        """Yield the result of each task, whichever is ready first. Raises what `work` raises, and as `in_order`."""
+        return (result for _, result in self._done(work, tasks, ordered=False))
+
+    def in_order(self, work: Callable[[Item], Result], tasks: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
+        """Yield each task with its result, in the order of the tasks, of which only some are held.
+
+        Raises RerankError where a worker has died or the cluster has ended, ConfigError where no scheduler answers,
+        and PluginError where the work cannot be sent to another process.
+        """
+        return self._done(work, tasks, ordered=True)
+
+    def _done(
+        self, work: Callable[[Item], Result], tasks: Iterable[Item], *, ordered: bool
+    ) -> Iterator[tuple[Item, Result]]:
+        rest = iter(tasks)
+        if not self.scheduler:
+            for task in rest if self.jobs == 1 else islice(rest, int(self.first_here)):
+                yield task, work(task)
+        if not (second := list(islice(rest, 1))):
+            return
+        waiting: list[tuple[Item, Future[Result]]] = []
+        with self._workers(work) as (submit, most):
+            for task in chain(second, rest):
+                waiting.append((task, submit(task)))
+                if len(waiting) > most:
+                    yield _next(waiting, ordered)
+            while waiting:
+                yield _next(waiting, ordered)
+
+    @contextmanager
+    def _workers(self, work: Callable[[Item], Result]) -> Iterator[tuple[Callable[[Item], Future[Result]], int]]:
+        """A function that submits a task, and how many tasks may be submitted before one must be done."""
+        if self.scheduler:
+            client = _client(self.scheduler)
+            parts = client.submit(bytes, _packed(work), pure=False)  # a task itself, so that it outlives a worker
+            workers = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+            with client.get_executor(pure=False) as executor:
+                yield lambda task: executor.submit(_on_cluster, parts, pickle.dumps(task)), TASKS_OF_WORKER * workers
+            return
+        forks = may_fork()
+        context = get_context("fork" if forks else "spawn")
+        given: tuple[Any, ...] = (os.getpid(), work if forks else _packed(work))
+        with _ended_at_once(ProcessPoolExecutor(self.jobs, context, _begin, given)) as executor:
+            yield lambda task: executor.submit(_do, task), TASKS_OF_WORKER * self.jobs
+
+
+HERE = Processes()
+
+
+def may_fork() -> bool:
+    """Whether a fork of this process is safe."""
+    alone = threading.current_thread() is threading.main_thread() and threading.active_count() == 1
+    return sys.platform == "linux" and alone and "torch" not in sys.modules
+
+
+def _next(waiting: list[tuple[Item, Future[Result]]], ordered: bool) -> tuple[Item, Result]:
+    """Take the next task with its result: the first one or, unless `ordered`, one that is ready first."""
+    wait([future for _, future in waiting[: 1 if ordered else None]], return_when=FIRST_COMPLETED)
+    task, future = waiting.pop(next(place for place, (_, future) in enumerate(waiting) if future.done()))
+    try:
+        return task, future.result()
+    except BrokenProcessPool:
+        raise RerankError(
+            "a worker process ended early: out of memory, or called from a script that is not under"
+            " `if __name__ == '__main__':` (jobs = 1 works without workers)"
+        ) from None
+
+
+@contextmanager
+def _ended_at_once(executor: ProcessPoolExecutor) -> Iterator[Executor]:
+    """The executor, whose processes are killed where the block is left by an exception or a closed generator."""
+    with executor:
+        try:
+            yield executor
+        except BaseException:
+            for process in list((executor._processes or {}).values()):  # `kill_workers` of Python 3.14
+                process.kill()
+            raise
+
+
+def _begin(parent: int, work: Callable[[Any], Any] | bytes) -> None:
+    """In a worker: keep the work, leave the signals that end a program to the parent, and end with it."""
+    global _work  # noqa: PLW0603
+    gc.freeze()  # a fork does not touch what it shares
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    for number in ENDING:  # unlike SIG_IGN, programs that the work starts do not inherit a handler
+        signal.signal(number, lambda number, frame: None)
+    if sys.platform == "linux":
+        import ctypes
+
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    else:
+        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+    if os.getppid() != parent:  # it ended before
+        os._exit(1)
+    from threadpoolctl import ThreadpoolController
+
+    ThreadpoolController().limit(limits=1)
+    try:
+        _work = _unpacked(work) if isinstance(work, bytes) else work
+    except Exception as error:  # is raised by the first task
+        _work = partial(_fail, error)
+
+
+def _watch(parent: int) -> None:
+    """End this process with its parent, as soon as native code lets the thread run."""
+    while os.getppid() == parent:
+        time.sleep(SECONDS_TO_LOOK)
+    os._exit(1)
+
+
+def _do(task: Any) -> Any:
+    return _work(task)
+
+
+def _fail(error: Exception, task: Any) -> None:  # noqa: ARG001
+    raise error
+
+
+_work: Callable[[Any], Any]
+
+
+def _packed(work: Callable[[Any], Any]) -> bytes:
+    """The work and the files of plugins, for another process. Raises PluginError where it cannot be pickled."""
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith(FILE_MODULE)]
+    files = [Path(module.__file__) for module in modules if module.__file__ and Path(module.__file__).is_file()]
+    try:
+        return pickle.dumps((__version__, Path.cwd(), files, pickle.dumps(work)))
+    except Exception as error:  # the objects of plugins may raise anything
+        raise PluginError(f"an object cannot be sent to a worker process ({error}); jobs = 1 works") from error
+
+
+@lru_cache(2)
+def _unpacked(parts: bytes) -> Callable[[Any], Any]:
+    """The work. Raises PluginError on a machine with another version of this program or without the folder."""
+    version, folder, files, pickled = pickle.loads(parts)
+    if version != __version__:
+        raise PluginError(f"a worker has rerank-plugins {__version__}, expected {version}")
+    if not folder.is_dir():
+        raise PluginError(f"a worker has no folder {folder}: it must be on storage that machines share")
+    os.chdir(folder)
+    for file in files:  # only our loader can import the modules of plugin files
+        import_file(file)
+    work: Callable[[Any], Any] = pickle.loads(pickled)
+    return work
+
+
+_one_at_a_time = threading.Lock()
+
+
+def _on_cluster(parts: bytes, task: bytes) -> Any:
+    """In a worker of a cluster, which may have several threads: one task at a time, in the folder of the command."""
+    with _one_at_a_time, chdir(Path.cwd()), without_cache():  # SQLite's locks do not hold on a shared file system
+        return _unpacked(parts)(pickle.loads(task))
+
+
+@lru_cache
+def _client(scheduler: str) -> Any:
+    """The connection to a scheduler. Raises ConfigError where none answers, PluginError where Dask is missing."""
+    try:
+        import distributed
+    except ImportError:
+        raise PluginError(f"scheduler {scheduler}: Dask is not installed: pip install 'rerank-plugins[dask]'") from None
+    try:
+        return distributed.Client(scheduler, timeout=SECONDS_TO_ANSWER, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
+    except (OSError, ValueError, TypeError) as error:
+        raise ConfigError(f"scheduler {scheduler}: no Dask scheduler answers at this address ({error})") from None
