@@ -69,6 +69,6 @@ def test_apply_streams(place):
 def test_merging_sorted_files_streams(place):
     for name, lines in (("few", 20_000), ("many", 100_000)):
         (place / name).write_bytes(b"".join(lists(lines)))
-    few, many = (peak_of(place, 0, "merge", name, name) for name in ("few", "many"))
+    few, many = (peak_of(place, 0, "lists", "merge", name, name) for name in ("few", "many"))
     assert (few[1], many[1]) == (20_000, 100_000)
     assert many[0] < 1.3 * few[0]
