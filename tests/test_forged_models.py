@@ -24,7 +24,7 @@ WEIGHTS = re.compile(r"compact n-grams/weights \d of\[\d+\] = 2\.5")
 NOT_CHANGED = {
     "what a model was trained on",  # the header of another target
     "concepts of sentences",  # as "concepts"
-    "feature table", "recorded table", "archive of a parser", "substitutes",
+    "feature table", "recorded table", "substitutes",
     "unigrams", "settings of COMET, regression_metric", "settings of COMET, unified_metric",
 }  # fmt: skip
 
