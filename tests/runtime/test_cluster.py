@@ -193,6 +193,7 @@ def extract(folder, output, *more):
 
 @pytest.mark.release
 def test_a_cluster_writes_the_same_bytes(chain, stand_in, monkeypatch):
+    """Of parses; extraction is by Dask's own executor, which the next test tries."""
     corpus(chain, 1050)
     monkeypatch.setenv("RERANK_CACHE", str(chain / "cache"))
     done(*parse(chain, "local", "-j", 1))
@@ -203,13 +204,9 @@ def test_a_cluster_writes_the_same_bytes(chain, stand_in, monkeypatch):
         assert (chain / name).read_bytes() == (chain / "local").read_bytes()
         assert stand_in.submitted == 3  # two batches, and the parser once
     monkeypatch.setenv("RERANK_CACHE", "")
-    done(*extract(chain, "local.npz", "-j", 1))
     monkeypatch.setenv("RERANK_SCHEDULER", ADDRESS)
-    done(*extract(chain, "cluster.npz"))
-    assert stand_in.submitted > 4
-    assert (chain / "cluster.npz").read_bytes() == (chain / "local.npz").read_bytes()
     done(*negatives(chain, "cluster.tsv"))
-    assert stand_in.submitted > 6
+    assert stand_in.submitted > 4
     monkeypatch.delenv("RERANK_SCHEDULER")
     done(*negatives(chain, "local.tsv", "-j", 1))
     assert (chain / "cluster.tsv").read_bytes() == (chain / "local.tsv").read_bytes()
