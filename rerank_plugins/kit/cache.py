@@ -29,18 +29,24 @@ from rerank_plugins.core.paths import cache_folder, cache_limit
 FILE = "cache.sqlite3"
 WAIT = 60.0  # seconds to wait for the transaction of another process
 KEYS_OF_QUERY = 500  # old versions of SQLite allow 999 values
-SCHEMA = """
-    PRAGMA synchronous = NORMAL;
-    CREATE TABLE IF NOT EXISTS kinds (
+VERSION = 1  # of the tables: those of another version are dropped, and their values computed again
+SCHEMA = (
+    *(f"DROP TABLE IF EXISTS {table}" for table in ("kinds", "kept", "blobs")),
+    """
+    CREATE TABLE kinds (
         id INTEGER PRIMARY KEY, unit TEXT NOT NULL, identity TEXT NOT NULL, plugin TEXT NOT NULL,
         UNIQUE (unit, identity)
-    );
-    CREATE TABLE IF NOT EXISTS kept (
+    )
+    """,
+    """
+    CREATE TABLE kept (
         kind INTEGER NOT NULL, key BLOB NOT NULL, used INTEGER NOT NULL, checksum INTEGER NOT NULL, value BLOB NOT NULL,
         PRIMARY KEY (kind, key)
-    ) WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS by_use ON kept (used);
-"""
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX by_use ON kept (used)",
+    f"PRAGMA user_version = {VERSION}",
+)
 OF_KIND = "kind = (SELECT id FROM kinds WHERE unit = ? AND identity = ?)"
 OLDEST = "SELECT kind, key FROM kept ORDER BY used LIMIT (SELECT count(*) / 10 + 1 FROM kept)"
 Result = TypeVar("Result")
@@ -170,7 +176,7 @@ class Cache:
             self.folder.mkdir(parents=True, exist_ok=True)
             database = sqlite3.connect(self.file, timeout=WAIT, check_same_thread=False)
             try:
-                database.executescript(SCHEMA)
+                _prepare(database)
             except sqlite3.Error:
                 database.close()
                 raise
@@ -218,6 +224,22 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
     return type(error) is sqlite3.DatabaseError
 
 
+def _prepare(database: sqlite3.Connection) -> None:
+    """Create the tables, in place of those of another version."""
+    database.execute("PRAGMA synchronous = NORMAL")
+    if _pragma(database, "user_version") == VERSION:
+        return
+    with database:
+        database.execute("BEGIN IMMEDIATE")
+        if _pragma(database, "user_version") != VERSION:  # no other process has been first
+            for statement in SCHEMA:
+                database.execute(statement)
+
+
+def _pragma(database: sqlite3.Connection, name: str) -> int:
+    return int(database.execute(f"PRAGMA {name}").fetchone()[0])
+
+
 def _today() -> int:
     """The days since 1970."""
     return int(time.time()) // 86_400
@@ -233,10 +255,11 @@ def _for_keys(sql: str, kind: Kind, keys: Sequence[bytes]) -> Iterator[tuple[str
 def _remove_oldest(database: sqlite3.Connection, limit: int) -> None:
     """Remove a tenth of the values, the least recently used, as long as they take more than `limit` bytes."""
 
-    def pragma(name: str) -> int:
-        return int(database.execute(f"PRAGMA {name}").fetchone()[0])
+    def used() -> int:
+        pages = _pragma(database, "page_count") - _pragma(database, "freelist_count")
+        return pages * _pragma(database, "page_size")
 
-    while (pragma("page_count") - pragma("freelist_count")) * pragma("page_size") > limit:
+    while used() > limit:
         with database:
             if database.execute(f"DELETE FROM kept WHERE (kind, key) IN ({OLDEST})").rowcount < 1:
                 return

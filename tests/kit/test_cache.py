@@ -110,6 +110,22 @@ def test_a_damaged_database_is_moved_aside(tmp_path, caplog, damage):
     assert not (tmp_path / f"{FILE}.damaged").exists()
 
 
+def test_tables_of_another_version_are_replaced(tmp_path, caplog):
+    with sqlite3.connect(tmp_path / FILE) as database:
+        database.execute("CREATE TABLE kinds (id INTEGER PRIMARY KEY, family TEXT NOT NULL, identity TEXT NOT NULL)")
+        database.execute("CREATE TABLE blobs (kind INTEGER NOT NULL, key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
+        database.execute("INSERT INTO blobs VALUES (1, x'01', zeroblob(1000000))")
+    database.close()
+    cache = Cache(tmp_path)
+    assert not cache.usage()
+    cache.put(KIND, items([1]))
+    assert cache.get(KIND, keys([1]))
+    cache.prune(100_000)
+    assert cache.size() <= 100_000
+    assert cache.get(KIND, keys([1]))
+    assert not caplog.messages
+
+
 @pytest.mark.parametrize("how", ["a file for a folder", "a full disk"])
 def test_a_cache_that_cannot_be_used_is_done_without_and_said_once(tmp_path, caplog, how):
     folder = tmp_path / "folder"
@@ -133,7 +149,6 @@ def test_a_read_only_cache_still_reads(tmp_path, monkeypatch):
     connect = sqlite3.connect
     read_only = partial(connect, f"file:{tmp_path / FILE}?mode=ro", uri=True)
     monkeypatch.setattr(module.sqlite3, "connect", lambda file, **how: read_only(timeout=1))
-    monkeypatch.setattr(module, "SCHEMA", "")
     monkeypatch.setattr(module, "_today", lambda: 10**6)  # a use is to be noted
     assert len(Cache(tmp_path).get(KIND, keys(range(3)))) == 3
 
