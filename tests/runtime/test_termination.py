@@ -18,7 +18,6 @@ SOON = 10.0  # seconds: a quarter of one is usual; other tests may have the mach
 PLUGIN = """
 import multiprocessing, os, time
 from dataclasses import dataclass
-from typing import ClassVar
 import numpy as np
 from rerank_adapters.chain import parse_pool
 from rerank_plugins import FeatureExtractor, Parse, Parser, hookimpl
@@ -33,13 +32,9 @@ def work():
 
 @dataclass
 class Busy(FeatureExtractor):
-    'The length; in a worker, after hours, but in the fork of the second chunk only if it is `impatient`.'
-    impatient: bool = False
-    first: ClassVar[int] = 0  # the process of the first chunk, as far as this one knows
+    'The length; in a worker, after hours.'
     def extract(self, nbest):
-        Busy.first = Busy.first or os.getpid()
-        if self.impatient or Busy.first != os.getpid():
-            work()
+        work()
         return np.array([[float(len(text))] for text in nbest.texts]).reshape(-1, 1)
 
 @dataclass
@@ -71,7 +66,6 @@ use = "busy"
 """
 COMMANDS = {
     "extract": "extract lists -f busy -o table.npz",
-    "extract, second chunk": "extract lists -f busy,impatient=true -o table.npz",
     "tune": "tune lists -f busy -r refs -o w.toml",
     "cross-validate": "cross-validate lists -f busy -r refs",
     "run": "run job.toml --work work",
@@ -119,9 +113,8 @@ def stopped(place: Path, command: str, number: int, group: bool = False) -> Ran:
     """A command that gets a signal when its workers are busy: how it ended, when none of its processes is left."""
     with start("--plugin", "busy.py", *command.split(), cwd=place, start_new_session=True) as process:
         try:
-            workers = 1 if "impatient" in command else 2
-            wait_for(lambda: len(list(place.glob("busy.[0-9]*"))) == workers, process)
-            assert len(members(process.pid)) >= 1 + workers
+            wait_for(lambda: len(list(place.glob("busy.[0-9]*"))) == 2, process)
+            assert len(members(process.pid)) >= 3
             sent = time.monotonic()
             (os.killpg if group else os.kill)(process.pid, number)
             while members(process.pid) and time.monotonic() < sent + SOON:
