@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 
 import click
 
+import rerank_plugins
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.commands import shell_completion
 from rerank_adapters.commands.lazy_group import GroupWithHeadings
@@ -61,15 +62,17 @@ class LinesOnStderr(logging.Handler):
 @contextmanager
 def log_on_stderr() -> Iterator[None]:
     """In the block, what the library reports in the log, from the level INFO on, is written to stderr."""
-    logger, handler = logging.getLogger(__package__), LinesOnStderr()
-    level = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
+    handler = LinesOnStderr()
+    levels = {logger: logger.level for logger in map(logging.getLogger, (__package__, rerank_plugins.__name__))}
+    for logger in levels:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
     try:
         yield
     finally:
-        logger.setLevel(level)
-        logger.removeHandler(handler)
+        for logger, level in levels.items():
+            logger.setLevel(level)
+            logger.removeHandler(handler)
 
 
 class PluginGroup(GroupWithHeadings):

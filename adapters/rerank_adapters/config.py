@@ -108,7 +108,7 @@ class Evaluation(Strict):
 class Config(Strict):
     """One job: the lists to tune on and to rerank, the features, the metrics (the first is tuned) and the tuner."""
 
-    seed: int = 1
+    seed: int = Field(default=1, ge=0)
     jobs: int = Field(default=2, ge=1)
     work: Path | None = None
     language: str = ""
@@ -166,7 +166,8 @@ def read_config(path: Path) -> Config:
     names = [*(["tune"] if config.tune else []), *(test.name for test in config.test)]
     for name, times in Counter(names).items():
         if times > 1:  # their output files would have the same names
-            where = f"{path}:{line_of_key(text, ['test'])}"
+            last = max(place for place, test in enumerate(config.test) if test.name == name)
+            where = f"{path}:{line_of_key(text, ['test', str(last)])}"
             raise ConfigError(f"{where}: {times} data sets are called {name!r}; give each [[test]] a `name` of its own")
     return config
 
@@ -198,15 +199,24 @@ def line_of_key(text: str, keys: list[str]) -> int:
 
     >>> line_of_key("seed = 1\n[tune]\nnbset = 2\n", ["tune", "nbset"])
     3
+    >>> line_of_key("[[test]]\nunpaired = 1\n[[test]]\nunpaired = 2\n", ["test", "1", "unpaired"])
+    4
     """
     names = [key for key in keys if not key.isdigit()]
-    header, line_number = "", 1
+    place = next((int(key) for key in keys if key.isdigit()), 0)  # of the table among those of its name
+    header, line_number, tables = "", 1, 0
     for number, line in enumerate(text.splitlines(), 1):
-        if table := re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]", line):
-            header = table[1]
-            if header in (names[0], ".".join(names)):
+        if table := re.match(r"\s*(\[\[?)\s*([^\]]+?)\s*\]", line):
+            header = table[2]
+            tables += (table[1], header) == ("[[", names[0])
+            if header in (names[0], ".".join(names)) and tables <= place + 1:
                 line_number = number
-        elif (key := re.match(r"\s*[\"']?([\w.-]+)", line)) and key[1] == names[-1] and header == ".".join(names[:-1]):
+        elif (
+            (key := re.match(r"\s*[\"']?([\w.-]+)", line))
+            and key[1] == names[-1]
+            and header == ".".join(names[:-1])
+            and tables in (0, place + 1)
+        ):
             return number
     return line_number
 

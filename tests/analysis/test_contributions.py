@@ -239,6 +239,11 @@ def test_no_folds_leave_the_table_out(config, tmp_path):
     [
         ('without = ["words"]', 'without = ["wrods"]', "[[system]] 1: without: no feature labelled 'wrods'; did you"),
         ('name = "by rank alone"', 'name = "reranked"', "[[system]] 1: another row of the report is called 'reranked'"),
+        (
+            'without = ["words"]',
+            'without = ["words"]\n[[system]]\nname = "by-rank-alone"\nwithout = ["words"]',
+            "[[system]] 2: the files of 'by-rank-alone' and 'by rank alone' would have the same names; give it its own",
+        ),
         ('without = ["words"]', "", "[[system]] 1: it is the reranked system; wanted `without`, `tuner` or `tuning`"),
         (
             'without = ["words"]',

@@ -209,6 +209,15 @@ def test_a_run_does_not_overwrite_what_it_reads(config, tmp_path, command):
     assert {path: path.read_bytes() for path in lists.parent.iterdir()} == before
 
 
+def test_a_run_does_not_overwrite_the_weights_that_it_starts_from(config, tmp_path):
+    done("run", config, "--work", tmp_path / "work")
+    before = (tmp_path / "work" / "weights.toml").read_bytes()
+    config.write_text(config.read_text() + '[tuning]\nstart = "work/weights.toml"\n')
+    said = one_line(rerank("run", config, "--work", tmp_path / "work"), 2, after=True)
+    assert "weights.toml: is read and would be overwritten" in said
+    assert (tmp_path / "work" / "weights.toml").read_bytes() == before
+
+
 def test_check_finds_a_good_job_good(config, small):
     ran = done("check", config)
     assert "error" not in ran.out

@@ -177,6 +177,7 @@ def test_weights_ask_for_the_features_kept_alone(config, tmp_path):
     steps = weights["provenance"]["selection"]["steps"]
     assert [step["family"] for step in steps][:2] == ["", "words"]
     assert (work / "test.1best").read_text() == "a b d e f\n" * 6
+    assert "words" in done("explain", "0", "-c", config, "--work", work).out
     said = done("tune", tmp_path / "lists", "-r", tmp_path / "references", "-c", config, "-o", tmp_path / "w.toml").err
     assert "Selection of features" in said
     best = done("apply", tmp_path / "lists", "-w", tmp_path / "w.toml").out

@@ -512,7 +512,7 @@ def test_no_space_left_is_said_in_words(place, monkeypatch, caplog):
         assert refused_leaving_all(place, *writer, "-o", "old") == "old: the disk is full; nothing was written"
     assert refused_leaving_all(place, "extract", "good", "-o", "old") == "old: the disk is full; nothing was written"
     monkeypatch.setenv("RERANK_CACHE", str(place / "cache"))
-    monkeypatch.setattr("rerank_plugins.kit.cache.SCHEMA", "PRAGMA max_page_count = 1; CREATE TABLE t (a)")
+    monkeypatch.setattr("rerank_plugins.kit.cache.SCHEMA", ("PRAGMA max_page_count = 1", "CREATE TABLE t (a)"))
     ran = rerank("extract", "good", "-f", "length", "-o", "old")
     assert one_line(ran, 2, after=True) == "old: the disk is full; nothing was written"
     assert "the cache is not used (database or disk is full)" in caplog.text

@@ -59,6 +59,7 @@ def test_a_good_config(tmp_path):
             18,
             "key 'tuning.select_folds' is 1: Input should be greater than or equal to 2",
         ),
+        ("seed = 3", "seed = -3", 2, "key 'seed' is -3: Input should be greater than or equal to 0"),
         ("[[feature]]", "[[features]]", 21, "unknown key 'features'; did you mean 'feature'"),
         ("[[test]]", "[test]", 8, "key 'test' is .*Input should be a valid list"),
     ],

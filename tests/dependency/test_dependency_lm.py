@@ -341,7 +341,7 @@ def test_feature_values(model_file):
 
 
 def test_hypotheses_without_parse_are_counted_in_the_log(model_file, caplog):
-    extractor = DependencyLanguageModel(model_file, CachedParser(ChainParser(), None))
+    extractor = DependencyLanguageModel(model_file, CachedParser(ChainParser()))
     extractor.extract(NBestList("0", tuple(map(Hypothesis, ["a dog %", "a dog", "% %"]))))
     assert "2 sentences have no parse" in caplog.text
 

@@ -259,6 +259,9 @@ def test_a_feature_that_wants_one_process_keeps_all_here(small_chunks):
     class Large(Where):
         one_process = True
 
+        def __reduce__(self):
+            raise AssertionError("it is too large to be sent")
+
     table = table_of(lists(40), features({"where": Where(), "large": Large()}), jobs=2)
     assert set(table.values[:, 3]) == {os.getpid()}
     assert len(set(table.values[:, 2])) > 1

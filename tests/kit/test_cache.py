@@ -110,6 +110,15 @@ def test_a_damaged_database_is_moved_aside(tmp_path, caplog, damage):
     assert not (tmp_path / f"{FILE}.damaged").exists()
 
 
+def test_commands_report_a_damaged_database_on_stderr(tmp_path, monkeypatch):
+    monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / FILE).write_bytes(b"no database at all, of some length")
+    (tmp_path / "lists").write_text("0 ||| a b ||| LM= 1 ||| 1\n")
+    ran = done("extract", tmp_path / "lists", "-f", "length", "-o", tmp_path / "table.npz")
+    assert f"{FILE}: damaged (file is not a database); it is moved to {FILE}.damaged\n" in ran.err
+
+
 def test_tables_of_another_version_are_replaced(tmp_path, caplog):
     with sqlite3.connect(tmp_path / FILE) as database:
         database.execute("CREATE TABLE kinds (id INTEGER PRIMARY KEY, family TEXT NOT NULL, identity TEXT NOT NULL)")

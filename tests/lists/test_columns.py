@@ -15,7 +15,7 @@ from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.pairs import read_scored_pairs
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.metrics.column import ColumnMetric
-from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
+from rerank_plugins import ConfigError, FeatureTable, FormatError, Hypothesis, NBestList
 from rerank_plugins.lists.column import ColumnFeature, read_columns
 from tests.command_line import done, refused, rerank
 
@@ -57,6 +57,12 @@ def test_values_are_those_of_the_lines(files, tmp_path, jobs):
     table = Extraction([Feature("s", ColumnFeature(two, ("x", "y")))], processes=Processes(jobs)).table(merged)
     assert table.names == ("LM", "s.x", "s.y")
     assert table.values[:, 2].tolist() == [-20, -40, 0, -10, -60]
+
+
+def test_a_name_may_have_a_dollar(files, tmp_path):
+    path = scores(tmp_path, "1 2", "3 4", "5 6")
+    done("extract", files[0], "-f", f'column,file={path},names=["$lm","b"],label=s', "-o", tmp_path / "table.npz")
+    assert FeatureTable.load(tmp_path / "table.npz").names == ("LM", "s.$lm", "s.b")
 
 
 def test_the_cache_confuses_neither_files_nor_lists(files, tmp_path, monkeypatch):

@@ -70,7 +70,9 @@ def plugin(tmp_path):
 
 
 def test_tuning_and_evaluating_have_the_sources():
-    pipeline = rerank_adapters.Pipeline(["rank", "length"], tuner="mira", metric=CopiedWords()).fit(LISTS, REFERENCES)
+    pipeline = rerank_adapters.Pipeline(["reciprocal-rank", "length"], tuner="mira", metric=CopiedWords()).fit(
+        LISTS, REFERENCES
+    )
     assert [one.best for one in pipeline.predict(LISTS)] == [nbest.texts[1] for nbest in LISTS]
     systems = {"first": [nbest.texts[0] for nbest in LISTS], "second": [nbest.texts[1] for nbest in LISTS]}
     wanted = np.mean([50 + 25 * words for words in (2, 1, 0, 0)])  # half of the words are copied
@@ -82,13 +84,17 @@ def test_tuning_and_evaluating_have_the_sources():
     with pytest.raises(ConfigError, match="no sources"):
         rerank_adapters.evaluate(systems, REFERENCES, metrics=CopiedWords())
     with pytest.raises(ConfigError, match="no sources"):
-        rerank_adapters.Pipeline(["rank", "length"], tuner="mira", metric=CopiedWords()).fit(WITHOUT, REFERENCES)
+        rerank_adapters.Pipeline(["reciprocal-rank", "length"], tuner="mira", metric=CopiedWords()).fit(
+            WITHOUT, REFERENCES
+        )
 
 
 def test_mbr_has_the_source_of_each_list():
     rows = mbr(LISTS, utility=CopiedWords())
     assert [row["choice"] for row in rows] == [nbest.texts[1] for nbest in LISTS]
-    pipeline = rerank_adapters.Pipeline(["rank"], tuner=Mbr("start"), metric=CopiedWords()).fit(LISTS, REFERENCES)
+    pipeline = rerank_adapters.Pipeline(["reciprocal-rank"], tuner=Mbr("start"), metric=CopiedWords()).fit(
+        LISTS, REFERENCES
+    )
     assert [one.best for one in pipeline.predict(LISTS)] == [nbest.texts[1] for nbest in LISTS]
     texts = [nbest.texts for nbest in LISTS]
     assert list(mbr(texts, CopiedWords(), sources=SOURCES)["choice"]) == [row["choice"] for row in rows]

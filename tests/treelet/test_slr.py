@@ -208,7 +208,7 @@ def test_the_published_table_has_the_ratio_of_the_feature(models):
     pairs = [Pair("the old man went home", "the old man home went"), Pair("we took a taxi", "taxi a took we")]
     table = model_scores({"3-gram": f"ngram-lm,model={lm.model}"}, pairs, (), 1)
     texts = [text for pair in pairs for text in (pair.good, pair.bad)]
-    assert table.names == ("3-gram", "SLR 3-gram")
+    assert table.names == ("3-gram", "SLR-3-gram")
     np.testing.assert_array_equal(table.values[:, 0], lm.totals([text.split() for text in texts]))
     np.testing.assert_array_equal(table.values[:, 1], ratio(lm, *texts))
 

@@ -230,10 +230,17 @@ class Builder:
             plain = json.loads(json.dumps([{**table, **files}, more], default=_plain))
         except TypeError:
             return None
-        stats = [(text, file_state(resolve(text, self.base))) for text in texts_in(plain) if text]
+        stats = [(text, self._file_state(text)) for text in texts_in(plain) if text]
         return identity(
             [entry.kind, entry.owner, str(self.base.absolute()) * inner, self.language or ENGLISH, plain, stats]
         )
+
+    def _file_state(self, text: str) -> tuple[int, int] | None:
+        """The state of the file that a text names; None if it names none."""
+        try:
+            return file_state(resolve(text, self.base))
+        except ConfigError:  # a `$` that begins no variable
+            return None
 
 
 def _plain(value: object) -> str:

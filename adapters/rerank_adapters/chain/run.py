@@ -19,7 +19,7 @@ from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.overlap import overlap_with_tuning
 from rerank_adapters.chain.provenance import extraction_of
-from rerank_adapters.chain.systems import systems_of
+from rerank_adapters.chain.systems import name_in_files, systems_of
 from rerank_adapters.chain.tune import validate_tuning
 from rerank_adapters.config import DataSet
 from rerank_adapters.formats.feature_field import names_differ
@@ -140,4 +140,4 @@ def weights_file(folder: Path, system: str = RERANKED) -> Path:
 
 def _file_name(stem: str, system: str, suffix: str) -> str:
     """The name of a system's file: `weights.toml`, or `weights.NAME.toml` for a `[[system]]`."""
-    return f"{stem}{suffix}" if system == RERANKED else f"{stem}.{'-'.join(system.split())}{suffix}"
+    return f"{stem}{suffix}" if system == RERANKED else f"{stem}.{name_in_files(system)}{suffix}"

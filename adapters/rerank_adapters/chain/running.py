@@ -18,6 +18,7 @@ from rerank_adapters.chain.run import TUNE, Run
 from rerank_adapters.chain.run_steps import features_step, lists_step, weights_step, with_lists
 from rerank_adapters.chain.steps import Print, Record, Step
 from rerank_adapters.chain.systems import systems_of
+from rerank_adapters.chain.tune import NAMED_STARTS
 from rerank_plugins import ConfigError
 
 Analyses = Callable[[Run, str], Iterable[Step]]  # the steps that analyse a data set, by its name
@@ -47,7 +48,10 @@ def run_of(job: Job, record: Record, name: str, analyses: Analyses) -> Run:
         wanted = wanted_by(job, run.lists(TUNE).nbests)
         record.remember("lists", inputs, wanted)
     run.job = with_wanted(job, wanted)
-    read = {run.job.config.path(path).resolve() for data in run.sets.values() for path in data.files}
+    tunings = [job.config.tuning, *(system.tuning for system in job.config.system if system.tuning)]
+    starts = [tuning.start for tuning in tunings if isinstance(tuning.start, str) and tuning.start not in NAMED_STARTS]
+    files = [path for data in run.sets.values() for path in data.files]
+    read = {run.job.config.path(path).resolve() for path in (*map(Path, starts), *files)}
     for file in (file for step in all_steps(run, analyses) for file in step.files):
         if file.resolve() in read:
             raise ConfigError(f"{file}: is read and would be overwritten; move it, or set another folder as `work`")

@@ -22,6 +22,9 @@ def systems_of(job: Job) -> dict[str, Job]:
         where = f"[[system]] {number}"
         if system.name in (*ROWS, *jobs):
             raise ConfigError(f"{where}: another row of the report is called {system.name!r}; give it its own name")
+        if alike := [name for name in jobs if name_in_files(name) == name_in_files(system.name)]:
+            both = f"{system.name!r} and {alike[0]!r}"
+            raise ConfigError(f"{where}: the files of {both} would have the same names; give it its own name")
         for label in system.without:
             if label not in job.labels:
                 unknown = f"without: no feature labelled {label!r}{suggestion(label, job.labels)}"
@@ -32,6 +35,11 @@ def systems_of(job: Job) -> dict[str, Job]:
             job.tuner_and_margin(system.tuner, f"{where}: tuner")
         jobs[system.name] = without(job.changed(tuner=system.tuner, tuning=system.tuning), system.without)
     return jobs
+
+
+def name_in_files(system: str) -> str:
+    """The name of a system as the names of its files have it, with hyphens in place of spaces."""
+    return "-".join(system.split())
 
 
 def without(job: Job, labels: Collection[str]) -> Job:

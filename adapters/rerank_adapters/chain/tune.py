@@ -36,6 +36,7 @@ from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, Tuner, TuningData, TuningResult, TuningStep
 
 DECODER = "decoder"
+NAMED_STARTS = ("uniform", "decoder")  # other starts are tables or files of weights
 TOGETHER = 20_000  # hypotheses whose statistics are counted at a time
 
 
@@ -136,7 +137,7 @@ def start_weights(
         start = named_start(job, tuner or job.tuner)
         if start == "decoder" and job.config.tuning.start is None and not decoder and not table.sparse.names:
             return np.zeros(len(table.names))
-    if isinstance(start, str) and start not in ("uniform", "decoder"):
+    if isinstance(start, str) and start not in NAMED_STARTS:
         weights = read_weights(job.config.path(Path(start)))
         new = {name: 0.0 for name in job.names if name not in weights.dense}
         return replace(weights, dense={**weights.dense, **new}).vector_for(table)

@@ -24,6 +24,7 @@ from rerank_plugins.core.registry import Registry, suggestion
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
     from rerank_adapters.config import Config, DataSet
+    from rerank_adapters.weights import Weights
 
 
 class Segment(NamedTuple):
@@ -34,12 +35,15 @@ class Segment(NamedTuple):
     table: FeatureTable | None = None
 
 
-def segment_of_job(job: Job, config: Path, folder: Path, name: str | None, segment: str) -> Segment:
+def segment_of_job(job: Job, weights: Weights, config: Path, folder: Path, name: str | None, segment: str) -> Segment:
     """The segment of a job whose files are in the work folder; its feature table need not be there.
+
+    A table of all features of the job has those alone that a selection before tuning has left.
 
     Raises ConfigError for a data set or a segment that the job does not have.
     """
     from rerank_adapters.chain.data import Data
+    from rerank_adapters.chain.tune import columns_of
     from rerank_adapters.features.tables import check_same_lists
 
     for set_name, data_set in _data_sets(job.config, config, name).items():
@@ -51,7 +55,7 @@ def segment_of_job(job: Job, config: Path, folder: Path, name: str | None, segme
             if (path := folder / f"{set_name}.npz").is_file():
                 whole = FeatureTable.load(path)
                 check_same_lists(data.nbests, whole)
-                table = whole.take_segments([place])[0]
+                table = columns_of(job, weights, whole.take_segments([place])[0])
             return Segment(data.nbests[place], data.references[place], table)
     where = f"the data set {name!r}" if name else f"{config}"
     raise ConfigError(f"{where} has no segment {segment!r}")
@@ -170,7 +174,7 @@ def command(
     tuned = read_weights(weights)
     job = recorded_job(tuned.provenance, weights, registry).changed(trust_pairs=trust_pairs)
     if config is not None:
-        subject = segment_of_job(own, config, folder, name, segment)
+        subject = segment_of_job(own, tuned, config, folder, name, segment)
     elif not nbest:
         raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
     else:

@@ -89,7 +89,8 @@ def extract(
     alone = {f for f, feature in enumerate(features) if feature.extractor.one_process}
     for where, chosen in ((processes, lambda f: f not in alone), (HERE, alone.__contains__)):
         wanted = [[f for f in own if chosen(f)] for own in lacking]
-        for done in where.results(partial(compute, features), list(_tasks(lists, wanted, where.jobs))):
+        work = partial(compute, {f: feature for f, feature in enumerate(features) if chosen(f)})
+        for done in where.results(work, list(_tasks(lists, wanted, where.jobs))):
             for f, arrays in done.values.items():
                 for n, array in arrays.items():
                     values[blocks[0][n], blocks[1][f]] = array
@@ -136,8 +137,11 @@ def _cost(nbest: NBestList) -> float:
     return float(sum(len(text) ** 1.5 for text in nbest.texts))
 
 
-def compute(features: Sequence[Feature], task: Task) -> Done:
-    """The values that a task lacks. Raises PluginError for an extractor that breaks its contract."""
+def compute(features: Mapping[int, Feature], task: Task) -> Done:
+    """The values that a task lacks, of features by their numbers.
+
+    Raises PluginError for an extractor that breaks its contract.
+    """
     values: dict[int, dict[int, FloatArray]] = {}
     seconds: dict[int, float] = {}
     for f in sorted({f for own in task.lacking for f in own}):

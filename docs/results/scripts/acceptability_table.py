@@ -64,7 +64,7 @@ def feature_scores(named: dict[str, str], pairs: list[Pair], steps: tuple[str, .
 
 
 def model_scores(named: dict[str, str], pairs: list[Pair], steps: tuple[str, ...], jobs: int) -> FeatureTable:
-    """The ln p of the sentences by each language model and, in columns `SLR NAME`, their syntactic log-odds ratios."""
+    """The ln p of the sentences by each language model and, in columns `SLR-NAME`, their syntactic log-odds ratios."""
     models, tables = {}, []
     for name, spec in named.items():
         models[name], text_option = plugin_options(plugin_table(spec), "text")
@@ -75,7 +75,7 @@ def model_scores(named: dict[str, str], pairs: list[Pair], steps: tuple[str, ...
 
 def slr_of(name: str) -> str:
     """The column of the syntactic log-odds ratio by a system."""
-    return f"SLR {name}"
+    return f"SLR-{name}"
 
 
 def preferences(name: str, values: FloatArray) -> Preferences:
