@@ -30,8 +30,8 @@ class Feature:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its columns: `label.component`, or the label alone for a component without a name."""
-        return tuple(f"{self.label}.{part}" if part else self.label for part in self.extractor.components)
+        """The names of its columns."""
+        return column_names(self.label, self.extractor.components)
 
     @cached_property
     def identity(self) -> str:
@@ -83,6 +83,11 @@ def seen_part(nbest: NBestList, sees: Sees) -> bytes:
 def _hash(part: object) -> bytes:
     text = json.dumps(part, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def column_names(label: str, components: Iterable[str]) -> tuple[str, ...]:
+    """The names of a feature's columns: `label.component`, or the label alone for a component without a name."""
+    return tuple(f"{label}.{part}" if part else label for part in components)
 
 
 def names_of(features: Iterable[Feature]) -> tuple[str, ...]:

@@ -46,19 +46,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Processes:
-    """Where work is done: by `jobs` processes of this machine, or by the Dask cluster of a scheduler.
-
-    `first_here` lets this process do the first task, and load the models, before others begin.
-    """
+    """Where work is done: by `jobs` processes of this machine, or by the Dask cluster of a scheduler."""
 
     jobs: int = 1
     scheduler: str = ""
-    first_here: bool = True
-
-    @property
-    def sharing_memory(self) -> Processes:
-        """For work on much data in memory, which forks share: as many processes of this machine, or this one alone."""
-        return Processes(self.jobs if may_fork() else 1, first_here=False)
 
     def results(self, work: Callable[[Item], Result], tasks: Iterable[Item]) -> Iterator[Result]:
         """Yield the result of each task, whichever is ready first. Raises what `work` raises, and as `in_order`."""
@@ -77,7 +68,7 @@ class Processes:
     ) -> Iterator[tuple[Item, Result]]:
         rest = iter(tasks)
         if not self.scheduler:
-            for task in rest if self.jobs == 1 else islice(rest, int(self.first_here)):
+            for task in rest if self.jobs == 1 else islice(rest, 1):
                 yield task, work(task)
         if not (second := list(islice(rest, 1))):
             return

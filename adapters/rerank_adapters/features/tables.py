@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.features.feature import Feature
+from rerank_adapters.features.feature import Feature, column_names
 from rerank_adapters.formats.pairing import pair
 from rerank_adapters.formats.segment_ids import some_of
 from rerank_plugins import ConfigError, FeatureTable, NBestList
@@ -45,10 +45,7 @@ def records_extraction(table: FeatureTable) -> bool:
 def recorded_columns(table: FeatureTable) -> dict[str, Sequence[str]]:
     """By label, the columns of the table that were extracted for it."""
     descriptions: Mapping[str, Any] = table.provenance.get(DESCRIPTIONS, {})
-    return {
-        label: [f"{label}.{part}" if part else label for part in how["components"]]
-        for label, how in descriptions.items()
-    }
+    return {label: column_names(label, how["components"]) for label, how in descriptions.items()}
 
 
 def decoder_columns(table: FeatureTable, features: Iterable[Feature]) -> list[str]:
