@@ -52,34 +52,25 @@ class Processes:
     scheduler: str = ""
 
     def results(self, work: Callable[[Item], Result], tasks: Iterable[Item]) -> Iterator[Result]:
-        """Yield the result of each task, whichever is ready first. Raises what `work` raises, and as `in_order`."""
-        return (result for _, result in self._done(work, tasks, ordered=False))
+        """Yield the result of each task, whichever is ready first; only some tasks are held.
 
-    def in_order(self, work: Callable[[Item], Result], tasks: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
-        """Yield each task with its result, in the order of the tasks, of which only some are held.
-
-        Raises RerankError where a worker has died or the cluster has ended, ConfigError where no scheduler answers,
-        and PluginError where the work cannot be sent to another process.
+        Raises what `work` raises, RerankError where a worker has died or the cluster has ended, ConfigError where no
+        scheduler answers, and PluginError where the work cannot be sent to another process.
         """
-        return self._done(work, tasks, ordered=True)
-
-    def _done(
-        self, work: Callable[[Item], Result], tasks: Iterable[Item], *, ordered: bool
-    ) -> Iterator[tuple[Item, Result]]:
         rest = iter(tasks)
         if not self.scheduler:
             for task in rest if self.jobs == 1 else islice(rest, 1):
-                yield task, work(task)
+                yield work(task)
         if not (second := list(islice(rest, 1))):
             return
-        waiting: list[tuple[Item, Future[Result]]] = []
+        waiting: list[Future[Result]] = []
         with self._workers(work) as (submit, most):
             for task in chain(second, rest):
-                waiting.append((task, submit(task)))
+                waiting.append(submit(task))
                 if len(waiting) > most:
-                    yield _next(waiting, ordered)
+                    yield _next(waiting)
             while waiting:
-                yield _next(waiting, ordered)
+                yield _next(waiting)
 
     @contextmanager
     def _workers(self, work: Callable[[Item], Result]) -> Iterator[tuple[Callable[[Item], Future[Result]], int]]:
@@ -107,12 +98,12 @@ def may_fork() -> bool:
     return sys.platform == "linux" and alone and "torch" not in sys.modules
 
 
-def _next(waiting: list[tuple[Item, Future[Result]]], ordered: bool) -> tuple[Item, Result]:
-    """Take the next task with its result: the first one or, unless `ordered`, one that is ready first."""
-    wait([future for _, future in waiting[: 1 if ordered else None]], return_when=FIRST_COMPLETED)
-    task, future = waiting.pop(next(place for place, (_, future) in enumerate(waiting) if future.done()))
+def _next(waiting: list[Future[Result]]) -> Result:
+    """Take the result of a task that is ready."""
+    wait(waiting, return_when=FIRST_COMPLETED)
+    future = waiting.pop(next(place for place, future in enumerate(waiting) if future.done()))
     try:
-        return task, future.result()
+        return future.result()
     except BrokenProcessPool:
         raise RerankError(
             "a worker process ended early: out of memory, or called from a script that is not under"
