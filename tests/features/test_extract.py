@@ -29,7 +29,7 @@ from rerank_plugins import (
     RerankError,
     SparseBlock,
 )
-from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.core.loader import import_file, load_plugins
 from rerank_plugins.kit.cache import Cache, user_cache
 from rerank_plugins.lists.consensus import ConsensusFeature
 from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature
@@ -297,6 +297,15 @@ def test_extractors_of_a_plugin_file_reach_the_workers(tmp_path, small_chunks, m
     here = table_of(nbests, features({"v": extractor}), jobs=1)
     there = table_of(nbests, features({"v": extractor}), jobs=2)
     np.testing.assert_array_equal(here.values, there.values)
+
+
+def test_workers_import_only_the_plugin_files_that_the_work_names(tmp_path, small_chunks, monkeypatch, capfd):
+    monkeypatch.setattr("rerank_adapters.features.processes.may_fork", lambda: False)
+    (tmp_path / "other_plugin.py").write_text("print('imported')\n")
+    import_file(tmp_path / "other_plugin.py")
+    capfd.readouterr()
+    table_of(lists(40), features({"length": LengthFeature()}), jobs=2)
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -167,13 +167,21 @@ _work: Callable[[Any], Any]
 
 
 def _packed(work: Callable[[Any], Any]) -> bytes:
-    """The work and the files of plugins, for another process. Raises PluginError where it cannot be pickled."""
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith(FILE_MODULE)]
-    files = [Path(module.__file__) for module in modules if module.__file__ and Path(module.__file__).is_file()]
+    """The work and the files of plugins that it names, for another process.
+
+    Raises PluginError where it cannot be pickled.
+    """
     try:
-        return pickle.dumps((__version__, Path.cwd(), files, pickle.dumps(work)))
+        pickled = pickle.dumps(work)
     except Exception as error:  # the objects of plugins may raise anything
         raise PluginError(f"an object cannot be sent to a worker process ({error}); jobs = 1 works") from error
+    named = [
+        module
+        for name, module in list(sys.modules.items())
+        if name.startswith(FILE_MODULE) and name.encode() in pickled
+    ]
+    files = [Path(module.__file__) for module in named if module.__file__ and Path(module.__file__).is_file()]
+    return pickle.dumps((__version__, Path.cwd(), files, pickled))
 
 
 @lru_cache(2)
