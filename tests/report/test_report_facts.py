@@ -12,8 +12,8 @@ import pytest
 from rerank_adapters.analysis import weight_intervals
 from rerank_adapters.analysis.report_data import facts_of_tuning, lengths_up_to, list_lengths
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.measures import Measure
 from rerank_adapters.evaluation import Interval
+from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.report.run_facts import TunedWeight
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.measures import Measure, through
 from rerank_adapters.evaluation.content import Doubt, doubts
+from rerank_adapters.evaluation.measure import Measure, through
 from rerank_adapters.formats.nist.markup import first_alternative
 from rerank_adapters.text import steps_between, steps_towards, style_of, whole_words
 from rerank_adapters.text.languages import language_of

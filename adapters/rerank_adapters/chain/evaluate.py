@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.measures import Measure, through
 from rerank_adapters.evaluation import Evaluation, Resampling, SegmentFacts, evaluate, reference_lengths
 from rerank_adapters.evaluation.errors import alignments_of
+from rerank_adapters.evaluation.measure import Measure, through
 from rerank_adapters.formats.nist.markup import first_alternative
 from rerank_adapters.metrics.alignment import Aligning
 from rerank_adapters.report.tables import alignment_report

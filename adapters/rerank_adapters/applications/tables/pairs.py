@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.chain.measures import through
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.evaluation.measure import through
 from rerank_adapters.formats.nist.markup import is_marked, shown
 from rerank_adapters.formats.pairing import PairedLists, Unpaired, pair_lists, warn
 from rerank_adapters.formats.pairs import plain_text
