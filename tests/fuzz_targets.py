@@ -27,7 +27,6 @@ from rerank_adapters.applications.similarity.pairs_file import read_sentence_pai
 from rerank_adapters.applications.tables.join import load as load_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.reranker import Reranker
-from rerank_adapters.config import read_config
 from rerank_adapters.formats.kaldi import read_costs, read_symbols
 from rerank_adapters.formats.outputs import read_segments
 from rerank_adapters.formats.pairs import read_pairs, read_scored_pairs, read_sentence_pairs
@@ -35,6 +34,7 @@ from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.formats.systems import read_outputs
 from rerank_adapters.formats.writing import is_written
+from rerank_adapters.job.config import read_config
 from rerank_adapters.weights import read_weights
 from rerank_plugins import FeatureTable
 from rerank_plugins.constituency.model_file import read_grammar as read_pcfg

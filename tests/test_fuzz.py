@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rerank_adapters.form_names import FORMS
+from rerank_adapters.formats import FORMS
 from tests.fuzz_targets import REGISTRY, TARGETS
 from tests.fuzzing import forged, mutated, said
 

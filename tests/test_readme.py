@@ -223,7 +223,7 @@ def test_every_plugin_kind_is_named():
 
 
 def test_every_hook_and_config_key_is_documented():
-    from rerank_adapters.config import Config, Evaluation, Tuning
+    from rerank_adapters.job.config import Config, Evaluation, Tuning
     from rerank_plugins.core import hookspecs
 
     plugins = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")

@@ -12,9 +12,9 @@ from rerank_adapters.analysis.weight_intervals import resampled_weights, standar
 from rerank_adapters.chain.tuning import prepare, take_segments
 from rerank_adapters.chain.tuning.selection import FamilyTrials
 from rerank_adapters.commands.ablate import ablation_records, ablation_tables
-from rerank_adapters.config import Evaluation
 from rerank_adapters.evaluation import Resampling, evaluate
 from rerank_adapters.evaluation.significance import holm, paired_gains
+from rerank_adapters.job.config import Evaluation
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.within_lists import correlations_within_lists
 from tests.command_line import done, refused

@@ -12,7 +12,7 @@ from rerank_adapters.analysis.contributions import contributions, families_toget
 from rerank_adapters.chain.tune import families, fast_tuner
 from rerank_adapters.chain.tuning import prepare
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
-from rerank_adapters.config import System
+from rerank_adapters.job.config import System
 from rerank_adapters.report.tables import contribution_table
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira

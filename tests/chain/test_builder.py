@@ -11,7 +11,7 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.systems import without
-from rerank_adapters.config import Config
+from rerank_adapters.job.config import Config
 from rerank_plugins import ConfigError, FeatureExtractor, Parse, Parser, PluginError, option
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import Entry, Registry

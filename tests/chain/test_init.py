@@ -20,7 +20,7 @@ from rerank_adapters.chain.config_draft.draft import Draft
 from rerank_adapters.chain.config_draft.recognition import Lists, recognise
 from rerank_adapters.chain.config_draft.texts import look_of
 from rerank_adapters.chain.job import Job
-from rerank_adapters.config import read_config
+from rerank_adapters.job.config import read_config
 from rerank_adapters.text.languages import language_of
 from rerank_plugins import FormatError, Hypothesis, NBestList
 from tests.command_line import done, refused

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.config import Config, line_of_key, read_config
+from rerank_adapters.job.config import Config, line_of_key, read_config
 from rerank_plugins import ConfigError
 
 GOOD = """

@@ -1,7 +1,7 @@
 """`rerank demo` writes lists and a config that run where they are."""
 
 from rerank_adapters.commands.demo import NAMES
-from rerank_adapters.config import read_config
+from rerank_adapters.job.config import read_config
 from tests.command_line import done, refused
 
 

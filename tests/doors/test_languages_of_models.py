@@ -11,8 +11,8 @@ from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
 from rerank_adapters.chain.text_pipelines import text_pipeline
-from rerank_adapters.config import Config
 from rerank_adapters.features.unknown_words import language_of_model
+from rerank_adapters.job.config import Config
 from rerank_plugins.kit.files.languages import embedded
 from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
 from tests.command_line import done, refused

@@ -8,7 +8,8 @@ import pytest
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import recorded_tables
 from rerank_adapters.chain.text_pipelines import text_pipeline
-from rerank_adapters.config import Config, plugin_table, read_config
+from rerank_adapters.job.config import Config, read_config
+from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.text import TextPipeline, split_steps
 from rerank_plugins import ConfigError, FeatureTable
 from tests.command_line import done, refused

@@ -8,11 +8,12 @@ import pytest
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Job
-from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.features.extract import extract
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.job.config import Config
+from rerank_adapters.job.notation import plugin_table
 from rerank_plugins.core.loader import load_plugins
 
 FAMILIES = {

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from rerank_adapters.commands.evaluate import command as evaluate
-from rerank_adapters.config import DataSet
-from rerank_adapters.form_names import FORMS
+from rerank_adapters.formats import FORMS
 from rerank_adapters.formats.nist.markup import shown
 from rerank_adapters.formats.outputs import output_lines, read_segments
 from rerank_adapters.formats.references import named_form, read_references, settled
+from rerank_adapters.job.config import DataSet
 from rerank_plugins.core.errors import ConfigError, FormatError
 
 

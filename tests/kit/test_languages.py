@@ -7,7 +7,7 @@ import pytest
 from rerank_adapters.analysis.check import Check
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.job import Job
-from rerank_adapters.config import Config
+from rerank_adapters.job.config import Config
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.languages import (

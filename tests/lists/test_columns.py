@@ -6,7 +6,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from rerank_adapters.config import Config
 from rerank_adapters.features.extract import extract
 from rerank_adapters.features.extraction import Extraction
 from rerank_adapters.features.feature import Feature
@@ -14,6 +13,7 @@ from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.pairs import read_scored_pairs
 from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.job.config import Config
 from rerank_adapters.metrics.column import ColumnMetric
 from rerank_plugins import ConfigError, FeatureTable, FormatError, Hypothesis, NBestList
 from rerank_plugins.lists.column import ColumnFeature, read_columns

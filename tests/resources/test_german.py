@@ -4,7 +4,7 @@ import pytest
 
 from rerank_adapters.chain.config_draft.draft import OF_LANGUAGE
 from rerank_adapters.chain.job import Job
-from rerank_adapters.config import Config
+from rerank_adapters.job.config import Config
 from rerank_plugins import Hypothesis, NBestList
 from rerank_plugins.kit.files.languages import FILES, embedded, has_defaults, models_of
 from rerank_plugins.kit.files.model_file import read_trained_on

@@ -23,7 +23,7 @@ from rerank_plugins.core.metrics_and_tuners import TuningData
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.tuning.selection import FamilyTrials
-    from rerank_adapters.config import Evaluation
+    from rerank_adapters.job.config import Evaluation
 
 Part = Literal["left-out", "added", "selection", "correlations", "weights"]
 PARTS: tuple[Part, ...] = ("left-out", "added", "selection", "correlations", "weights")

@@ -20,12 +20,12 @@ from rerank_adapters.chain.overlap import overlap_with_tuning
 from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.tune import validate_tuning
-from rerank_adapters.config import DataSet
 from rerank_adapters.features.feature import Feature
 from rerank_adapters.features.unknown_words import of_feature
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.pairing import Purpose, pair_lists
 from rerank_adapters.formats.references import read_references
+from rerank_adapters.job.config import DataSet
 from rerank_adapters.runtime.progress import counted, duration
 from rerank_plugins import FeatureExtractor, RerankError
 from rerank_plugins.kit.files.languages import models_of

@@ -15,12 +15,12 @@ from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.loading import all_plugins
 from rerank_adapters.chain.reranker import Reranked
-from rerank_adapters.config import Config
 from rerank_adapters.evaluation import Evaluation, SegmentFacts
 from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.formats.segment_ids import some_of
+from rerank_adapters.job.config import Config
 from rerank_adapters.runtime.progress import counted, showing
 from rerank_plugins import ConfigError, FormatError, NBestList
 from rerank_plugins.core.columns import one_line, plain

@@ -28,9 +28,9 @@ from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.totals import TOTALS, with_totals
 from rerank_adapters.chain.tune import TuningOutcome, compare_tuners, learn
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation
-from rerank_adapters.config import read_config
 from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.formats.references import ReferenceForm
+from rerank_adapters.job.config import read_config
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList
 from rerank_plugins.core.columns import one_line

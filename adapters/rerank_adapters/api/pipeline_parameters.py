@@ -16,7 +16,7 @@ from rerank_adapters.api.plugin_tables import PluginTables
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.loading import all_plugins
 from rerank_adapters.chain.tune import TuningOutcome
-from rerank_adapters.config import Config
+from rerank_adapters.job.config import Config
 from rerank_adapters.runtime.progress import showing
 from rerank_adapters.text import split_steps
 from rerank_adapters.weights import Weights

@@ -9,7 +9,7 @@ from typing import Any
 from rerank_adapters.api.plugin_tables import table_of
 from rerank_adapters.chain.loading import all_plugins, table_of_name
 from rerank_adapters.chain.training.model_tables import training_of
-from rerank_adapters.config import Config, Model
+from rerank_adapters.job.config import Config, Model
 from rerank_plugins import Trainer
 from rerank_plugins.core.registry import Registry
 

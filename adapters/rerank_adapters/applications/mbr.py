@@ -24,7 +24,6 @@ from rerank_adapters.chain.loading import load
 from rerank_adapters.commands import options
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.commands.summary_line import SummaryLine
-from rerank_adapters.config import plugin_table
 from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.guessing import AutoFormat
 from rerank_adapters.formats.outputs import OneBests
@@ -32,6 +31,7 @@ from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.sources import Sources
 from rerank_adapters.given_texts import pipeline_of
+from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline

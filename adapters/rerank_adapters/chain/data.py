@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rerank_adapters.chain.job import Job
-from rerank_adapters.config import DataSet
 from rerank_adapters.formats.outputs import OneBests
 from rerank_adapters.formats.pairing import PairedLists, Purpose, pair_lists
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.formats.sources import Sources
+from rerank_adapters.job.config import DataSet
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import NBestList
 

@@ -12,9 +12,9 @@ from pydantic import BaseModel
 
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.text_pipelines import text_pipeline
-from rerank_adapters.config import Config, Table, plugin_options
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.feature import Feature, columns_of, names_of
+from rerank_adapters.job.config import Config, Table, plugin_options
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.margin import Margin
 from rerank_plugins import ConfigError, FeatureExtractor, NBestFormat, Tuner

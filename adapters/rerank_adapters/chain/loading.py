@@ -17,7 +17,7 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.job import OURS
 from rerank_adapters.chain.model_readers import reader
-from rerank_adapters.config import plugin_table
+from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.text import TextPipeline, is_step
 from rerank_plugins import (
     ConfigError,

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.model_readers import readers
-from rerank_adapters.config import Config, plugin_table
+from rerank_adapters.job.config import Config
+from rerank_adapters.job.notation import plugin_table
 from rerank_plugins import ConfigError, LanguageModel, SentenceModel
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.languages import ENGLISH

@@ -18,9 +18,9 @@ from pydantic import ValidationError
 from rerank_adapters.chain.builder import injected_kind, texts_in
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.text_pipelines import names_of_steps
-from rerank_adapters.config import Config
 from rerank_adapters.features.extraction import RECORDED, Extraction
 from rerank_adapters.features.processes import Processes
+from rerank_adapters.job.config import Config
 from rerank_adapters.runtime.cluster import scheduler_in_use
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable

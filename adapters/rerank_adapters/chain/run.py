@@ -21,8 +21,8 @@ from rerank_adapters.chain.overlap import overlap_with_tuning
 from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.systems import name_in_files, systems_of
 from rerank_adapters.chain.tune import validate_tuning
-from rerank_adapters.config import DataSet
 from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.job.config import DataSet
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_plugins import ConfigError, FeatureTable
 

@@ -15,9 +15,9 @@ from rerank_adapters.chain.provenance import EXTRACTING, extraction_of, recorded
 from rerank_adapters.chain.run import RERANKED, TUNE, Run
 from rerank_adapters.chain.steps import Step
 from rerank_adapters.chain.tune import columns_of, learn
-from rerank_adapters.config import DataSet
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.formats.writing import open_lists
+from rerank_adapters.job.config import DataSet
 from rerank_adapters.weights import read_weights, write_weights
 from rerank_plugins import FeatureTable, __version__, open_atomic
 from rerank_plugins.core.identity import identity

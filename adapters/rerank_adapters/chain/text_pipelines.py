@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rerank_adapters.config import Config
+from rerank_adapters.job.config import Config
 from rerank_adapters.text import KINDS, TextPipeline, in_language, is_step, split_steps
 from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import suggestion

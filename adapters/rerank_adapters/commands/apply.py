@@ -78,11 +78,11 @@ def command(
     from rerank_adapters.chain.apply import apply_weights, table_pairs
     from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
     from rerank_adapters.chain.provenance import extraction_of, recorded_job
-    from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.outputs import Arriving, OneBests, read_segments
     from rerank_adapters.formats.reading import once, read_nbest, stream_nbest
     from rerank_adapters.formats.sources import Sources
     from rerank_adapters.formats.writing import open_lists
+    from rerank_adapters.job.notation import plugin_table
     from rerank_adapters.weights import read_weights
     from rerank_plugins import ConfigError, FeatureTable
     from rerank_plugins.kit.files.text import arrives, open_atomic

@@ -54,7 +54,7 @@ def command(
     rerank check --nbest test.jsonl -r test.ref --format hyporadise -m wer
     """  # noqa: D301
     from rerank_adapters.analysis.check import Check
-    from rerank_adapters.config import DataSet
+    from rerank_adapters.job.config import DataSet
     from rerank_adapters.runtime.progress import StatusLine
     from rerank_plugins import ConfigError
 

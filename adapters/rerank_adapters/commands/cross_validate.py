@@ -50,7 +50,7 @@ def command(
     from rerank_adapters.chain.tune import compare_tuners
     from rerank_adapters.chain.tuning.cross_validation import cross_validation_table
     from rerank_adapters.chain.tuning.held_out_gain import with_margin
-    from rerank_adapters.config import plugin_table
+    from rerank_adapters.job.notation import plugin_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.runtime.progress import CountingBar

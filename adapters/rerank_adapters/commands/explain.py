@@ -23,7 +23,7 @@ from rerank_plugins.core.registry import Registry, suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
-    from rerank_adapters.config import Config, DataSet
+    from rerank_adapters.job.config import Config, DataSet
     from rerank_adapters.weights import Weights
 
 

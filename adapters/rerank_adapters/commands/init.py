@@ -162,7 +162,7 @@ def _checked(draft: Draft, output: Path, registry: Registry) -> Check:
 
     from rerank_adapters.analysis.check import Check
     from rerank_adapters.chain.job import Job
-    from rerank_adapters.config import Config
+    from rerank_adapters.job.config import Config
 
     config = Config.model_validate({**tomllib.loads(draft.write(output)), "base": output.absolute().parent})
     check = Check(Job.create(config, registry), costs=True)

@@ -59,11 +59,11 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
     rerank lists merge A=a.en B=b.en C=c.en --agreement chrf -o test.nbest.gz
     """  # noqa: D301
     from rerank_adapters.chain.data import lists_size
-    from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.combination import combine, outputs_of_lines
     from rerank_adapters.formats.plain import PlainFormat
     from rerank_adapters.formats.reading import merge_files, without_lines
     from rerank_adapters.formats.writing import check_written, open_lists
+    from rerank_adapters.job.notation import plugin_table
     from rerank_adapters.runtime.progress import StatusLine, counted
 
     summary_line = SummaryLine()

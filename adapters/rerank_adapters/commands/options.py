@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_adapters.form_names import FORMS
+from rerank_adapters.formats import FORMS
 from rerank_plugins import ConfigError
 from rerank_plugins.core.paths import check_output
 from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
-    from rerank_adapters.config import Config
+    from rerank_adapters.job.config import Config
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -261,7 +261,8 @@ class JobFlags:
     @property
     def settings(self) -> Config:
         """The config of the file, or an empty one whose paths are relative to here; flags replace its tables."""
-        from rerank_adapters.config import Config, plugin_table, read_config
+        from rerank_adapters.job.config import Config, read_config
+        from rerank_adapters.job.notation import plugin_table
 
         flag_tables = {
             "feature": [plugin_table(feature) for feature in self.features],

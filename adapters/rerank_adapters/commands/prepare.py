@@ -34,7 +34,7 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     """  # noqa: D301
     from rerank_adapters.chain.steps import Record, Step
     from rerank_adapters.chain.training.model_tables import chosen_models, identity_of_model, training_of
-    from rerank_adapters.config import read_config
+    from rerank_adapters.job.config import read_config
     from rerank_plugins.core.loader import with_files
 
     summary_line = SummaryLine()

@@ -26,7 +26,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rerank_adapters.form_names import FORMS
+from rerank_adapters.formats import FORMS
 from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.guessing import unmistakable
 from rerank_adapters.formats.markup import Place, without_markup

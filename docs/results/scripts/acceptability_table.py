@@ -34,9 +34,10 @@ from rerank_adapters.applications.acceptability.measures import best_threshold
 from rerank_adapters.applications.acceptability.pairs import pair_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Job
-from rerank_adapters.config import Config, plugin_options, plugin_table
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.formats.pairs import Pair, read_pairs
+from rerank_adapters.job.config import Config, plugin_options
+from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureTable
 from rerank_plugins.core.arrays import FloatArray

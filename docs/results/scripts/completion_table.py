@@ -36,8 +36,8 @@ from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.chain.training.tree_source import DEPENDENCIES, TreeSource
-from rerank_adapters.config import Config
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
+from rerank_adapters.job.config import Config
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import FeatureTable, RerankError

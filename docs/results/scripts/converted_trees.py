@@ -30,10 +30,10 @@ from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
-from rerank_adapters.config import Config
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
+from rerank_adapters.job.config import Config
 from rerank_plugins import SentenceModel, Tree
 from rerank_plugins.constituency.language_model import PcfgLanguageModel
 from rerank_plugins.constituency.model_file import write_grammar

@@ -35,8 +35,8 @@ from docs.results.scripts.tatoeba_table import (
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.job import SET, Job
 from rerank_adapters.chain.provenance import extraction_of
-from rerank_adapters.config import DataSet
 from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.job.config import DataSet
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.within_lists import one_best

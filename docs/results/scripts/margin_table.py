@@ -35,10 +35,11 @@ from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import decision_totals, take_segments, tune
 from rerank_adapters.chain.tuning.held_out_gain import HeldOutLeads, held_out, held_out_leads, raw_margin, usual_folds
-from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation.significance import paired_gains
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
+from rerank_adapters.job.config import Config
+from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.margin import best_margin, leads_of

@@ -40,9 +40,10 @@ from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
-from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation.significance import mcnemar
 from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.job.config import Config
+from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import FeatureTable, NBestList

@@ -27,8 +27,9 @@ from docs.results.scripts.experiment import FILE, experiment, named_values, say
 from docs.results.scripts.texts import Words, sentences_of_text
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Job
-from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation.significance import wilson_interval
+from rerank_adapters.job.config import Config
+from rerank_adapters.job.notation import plugin_table
 from rerank_plugins import LanguageModel, SentenceModel
 from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.loader import load_plugins

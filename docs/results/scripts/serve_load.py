@@ -33,10 +33,10 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
 from rerank_adapters.cli import ended_by_signals
-from rerank_adapters.config import read_config
 from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.job.config import read_config
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.weights import Weights, write_weights

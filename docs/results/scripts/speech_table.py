@@ -44,11 +44,12 @@ from rerank_adapters.chain.tune import tuning_data
 from rerank_adapters.chain.tuning import chosen_rows, prepare, start_vector, take_segments
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
 from rerank_adapters.cli import log_on_stderr
-from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation import Evaluation, SegmentFacts, evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
+from rerank_adapters.job.config import Config
+from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import FeatureTable, RerankError, Tuner, TuningData

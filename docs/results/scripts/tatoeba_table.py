@@ -38,11 +38,12 @@ from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
-from rerank_adapters.config import DataSet, plugin_table, read_config
 from rerank_adapters.evaluation import Comparison, Evaluation
 from rerank_adapters.evaluation.result import MetricResult
 from rerank_adapters.evaluation.significance import holm
 from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.job.config import DataSet, read_config
+from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.mbr import Mbr

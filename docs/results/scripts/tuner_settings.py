@@ -29,9 +29,10 @@ from rerank_adapters.chain.provenance import job_of_table
 from rerank_adapters.chain.tune import DECODER, families, start_weights, tuning_data
 from rerank_adapters.chain.tuning.cross_validation import tuned_folds
 from rerank_adapters.chain.tuning.selection import Selecting, Selection, standard_error
-from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
+from rerank_adapters.job.config import Config
+from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.runtime.workers import Workers

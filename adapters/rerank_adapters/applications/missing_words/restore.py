@@ -164,7 +164,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.chain.job import Job
     from rerank_adapters.chain.provenance import recorded_job
-    from rerank_adapters.config import Config
+    from rerank_adapters.job.config import Config
 
     summary_line = SummaryLine()
     filling = filling_of_options(model, ngram, candidates, words)

@@ -51,7 +51,7 @@ def scorer_of(
     Raises ConfigError unless they name a model or a measure, and for data or text steps of what has its own.
     """
     from rerank_adapters.chain.builder import Builder
-    from rerank_adapters.config import plugin_table
+    from rerank_adapters.job.notation import plugin_table
 
     if model is not None and measure is None:
         if data["vectors"] or steps:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from rerank_adapters.chain.job import Job
-from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.job.config import Config
+from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.text import whole_words
 from rerank_plugins import FormatError, NBestFormat, NBestList
 from rerank_plugins.core.registry import Registry

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rerank_adapters.config import Config
+    from rerank_adapters.job.config import Config
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class CommonOptions:
     @property
     def settings(self) -> Config:
         """The config of the parsers, with the seed and the number of processes."""
-        from rerank_adapters.config import Config, read_config
+        from rerank_adapters.job.config import Config, read_config
 
         config = read_config(self.config) if self.config else Config()
         given = {"seed": self.seed, "jobs": self.jobs}

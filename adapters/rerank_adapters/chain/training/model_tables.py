@@ -11,7 +11,7 @@ from typing import Any
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.training.common_options import CommonOptions
 from rerank_adapters.chain.training.training import Training
-from rerank_adapters.config import Config, Model
+from rerank_adapters.job.config import Config, Model
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, __version__
 from rerank_plugins.core.identity import identity, path_hash
