@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import zstandard
 
-from rerank_plugins.core.checksummed_files import add_checksums, checked
 from rerank_plugins.core.errors import RerankError
+from rerank_plugins.core.files import add_checksums, checked
 from rerank_plugins.kit.files.model_file import ALIGNMENT, MAGIC
 
 SECONDS = 10.0  # of CPU time for one file of some kilobytes; a kernel that is not in the cache is compiled within it

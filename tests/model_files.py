@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rerank_plugins.core.checksummed_files import add_checksums, checked
+from rerank_plugins.core.files import add_checksums, checked
 
 
 def content_of(path):

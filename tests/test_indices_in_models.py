@@ -8,7 +8,7 @@ import pytest
 import zstandard
 
 from rerank_plugins import ModelError
-from rerank_plugins.core.checksummed_files import checked
+from rerank_plugins.core.files import checked
 from rerank_plugins.kit.files.model_file import MAGIC, read_model, read_trained_on, write_model
 from tests.fuzz_targets import Target, models
 

@@ -96,7 +96,7 @@ def test_a_registry_imports_no_plugin_until_it_is_used():
 def test_families_are_what_a_plugin_author_could_write(family):
     """They need the exported names, the kit, themselves, the families that the contract declares; threads, caches and ln 10."""
     declared = ("rerank_plugins.kit", f"rerank_plugins.{family}", "rerank_plugins.constituency", "rerank_plugins.ngram",
-                "rerank_plugins.core.threads", "rerank_plugins.core.paths", "rerank_plugins.core.logarithms")  # fmt: skip
+                "rerank_plugins.core.threads", "rerank_plugins.core.files", "rerank_plugins.core.logarithms")  # fmt: skip
     for path in (ROOT / "rerank_plugins" / family).rglob("*.py"):
         nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         modules = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}

@@ -34,9 +34,9 @@ from rerank_adapters.runtime import kernel_cache
 from rerank_adapters.runtime.interpreter import relax_gc
 from rerank_adapters.runtime.utf8_mode import is_no_utf8, restart_in_utf8_mode
 from rerank_plugins import RerankError, __version__
+from rerank_plugins.core.files import cache_folder
 from rerank_plugins.core.guests.stdout import kept_for_data
 from rerank_plugins.core.loader import installed_plugins, load_plugins
-from rerank_plugins.core.paths import cache_folder
 from rerank_plugins.kit.files.closed_pipes import drop_unread
 
 SENTENCE = re.compile(r"[A-Z][a-z]+ ")  # the beginning of a message of click, where a name would have other characters

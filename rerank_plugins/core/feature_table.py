@@ -1,7 +1,7 @@
 """The feature table, which extraction writes and tuning reads: a row per hypothesis, a column per feature.
 
 Its file is one uncompressed .npz (a zip archive of .npy arrays) whose comment holds the checksums of the file
-(checksummed_files.py). Equal tables give equal bytes. Sparse features are a matrix of compressed sparse rows (CSR).
+(files.py). Equal tables give equal bytes. Sparse features are a matrix of compressed sparse rows (CSR).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.checksummed_files import DamagedFileError, add_checksums, checked, unfinished, write_error
 from rerank_plugins.core.errors import DAMAGE, ConfigError, FormatError
+from rerank_plugins.core.files import DamagedFileError, add_checksums, atomic_write, checked, write_error
 from rerank_plugins.core.json_and_toml import read_json
 
 VERSION = 2
@@ -174,7 +174,7 @@ class FeatureTable:
         """
         table, parquet = self.to_arrow(sparse=sparse), _library("pyarrow.parquet")
         try:
-            with unfinished(Path(path)) as temporary:
+            with atomic_write(Path(path)) as temporary:
                 parquet.write_table(table, temporary)
                 os.replace(temporary, path)
         except OSError as error:
@@ -216,7 +216,7 @@ class FeatureTable:
         meta |= {"sparse_names": self.sparse.names, "provenance": self.provenance}
         text = np.frombuffer(json.dumps(meta, ensure_ascii=False, sort_keys=True).encode(), np.uint8)
         try:
-            with unfinished(path) as temporary:
+            with atomic_write(path) as temporary:
                 with open(temporary, "wb") as stream:
                     sparse = {name: getattr(self.sparse, name) for name in ("indptr", "indices", "data")}
                     np.savez(stream, meta=text, values=self.values, offsets=self.offsets, **sparse)

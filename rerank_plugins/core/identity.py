@@ -30,7 +30,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rerank_plugins.core.errors import PluginError
-from rerank_plugins.core.paths import FILE_MODULE, content_hash
+from rerank_plugins.core.files import FILE_MODULE, content_hash
 
 LIBRARIES = ("numpy", "scipy", "numba", "kenlm", "sacrebleu", "rapidfuzz")
 LOCAL = "<locals>"  # in the qualified name of what is defined in a function

@@ -23,7 +23,7 @@ import pluggy
 
 from rerank_plugins.core import hookspecs
 from rerank_plugins.core.errors import PluginError
-from rerank_plugins.core.paths import FILE_MODULE
+from rerank_plugins.core.files import FILE_MODULE
 from rerank_plugins.core.registry import BUILTIN, KINDS, Entry, Failure, Registry, guarded, reason, suggestion
 
 GROUP = "rerank_plugins"

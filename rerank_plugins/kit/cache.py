@@ -23,8 +23,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from rerank_plugins.core.files import cache_folder, cache_limit
 from rerank_plugins.core.identity import constructor_call
-from rerank_plugins.core.paths import cache_folder, cache_limit
 
 FILE = "cache.sqlite3"
 WAIT = 60.0  # seconds to wait for the transaction of another process

@@ -22,7 +22,7 @@ import numba
 import numpy as np
 from numba import config as numba_config
 
-from rerank_plugins.core.paths import KERNELS, cache_folder
+from rerank_plugins.core.files import KERNELS, cache_folder
 
 config: Any = numba_config  # it has no types
 LIBRARY = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rerank_plugins import ModelError
-from rerank_plugins.core.paths import begins_with
+from rerank_plugins.core.files import begins_with
 
 KENLM_BINARY = b"mmap lm http://kheafield.com/code"  # the first bytes of a KenLM binary, which is no ARPA file
 OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}

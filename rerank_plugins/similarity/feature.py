@@ -20,9 +20,9 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.files import content_hash
 from rerank_plugins.core.interfaces import FeatureExtractor, Parser, option
 from rerank_plugins.core.nbest import NBestList
-from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.in_use import shared
 from rerank_plugins.kit.files.text import open_text

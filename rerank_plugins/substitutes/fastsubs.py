@@ -23,8 +23,8 @@ from rerank_plugins import (
     check_sentence,
     checks_sentences,
 )
+from rerank_plugins.core.files import cache_folder, content_hash
 from rerank_plugins.core.logarithms import LN10
-from rerank_plugins.core.paths import cache_folder, content_hash
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.kit.backoff.events import stretches
 from rerank_plugins.kit.backoff.tables import BackoffTables

@@ -32,7 +32,7 @@ from rerank_plugins import (
     SentenceModel,
     option,
 )
-from rerank_plugins.core.paths import content_hash
+from rerank_plugins.core.files import content_hash
 from rerank_plugins.kit.files.in_use import shared
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from rerank_plugins.core.checksummed_files import add_checksums, checked
 from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.files import add_checksums, checked
 from rerank_plugins.kit.files.model_file import from_planes, read_model, to_planes, write_model
 
 RECORD = np.dtype([("symbol", "<i4"), ("log10", "<f4"), ("next", "<u2")])

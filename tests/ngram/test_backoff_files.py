@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.core import checksummed_files
+from rerank_plugins.core import files as core_files
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.kit.files.model_file import read_model, write_model
@@ -462,20 +462,14 @@ def test_a_checksum_for_every_16_mib(tmp_path):
         read_model(path, "x")
 
 
-def test_what_the_parent_has_checked_a_worker_does_not_check_again(model, tmp_path, monkeypatch):
+def test_what_this_process_has_checked_is_not_checked_again(model, tmp_path, monkeypatch):
     path = tmp_path / "lm"
     path.write_bytes(model.read_bytes())
     os.utime(path, (1, 1))  # long ago: a file of this moment may change without its time showing it
-    monkeypatch.setattr(checksummed_files, "_checked", set())
     NgramModel.load(path)
-    known = checksummed_files.checked_files()
-    assert [identity[0] for identity in known] == [str(path)]
-    monkeypatch.setattr(checksummed_files, "_checked", set())
-    monkeypatch.setattr(checksummed_files, "checked", lambda whole: pytest.fail("the file is checked again"))
-    checksummed_files.trust(known)
+    monkeypatch.setattr(core_files, "checked", lambda whole: pytest.fail("the file is checked again"))
     same(NgramModel.load(path), NgramModel.load(path))
     monkeypatch.undo()
-    checksummed_files.trust(known)
     check_damage_is_seen(path, NgramModel.load, ModelError, flips=2)
 
 

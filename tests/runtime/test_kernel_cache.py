@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rerank_adapters.runtime import kernel_cache
-from rerank_plugins.core.paths import KERNELS
+from rerank_plugins.core.files import KERNELS
 from tests.command_line import RERANK, done
 
 

@@ -19,7 +19,7 @@ from rerank_adapters.features.extract import extracted
 from rerank_adapters.features.feature import Feature
 from rerank_adapters.runtime.kernel_cache import compiled
 from rerank_plugins import NBestList
-from rerank_plugins.core.paths import cache_folder, without_cache
+from rerank_plugins.core.files import cache_folder, without_cache
 from rerank_plugins.core.threads import cores
 
 BUDGET = 0.3  # CPU seconds after which no further list of the sample is extracted

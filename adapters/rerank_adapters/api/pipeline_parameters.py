@@ -21,8 +21,8 @@ from rerank_adapters.runtime.progress import showing
 from rerank_adapters.text import split_steps
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError
+from rerank_plugins.core.files import without_cache
 from rerank_plugins.core.loader import with_files
-from rerank_plugins.core.paths import without_cache
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.in_use import objects_in_use
 

@@ -26,9 +26,9 @@ from rerank_plugins import (
     RerankError,
     SentenceModel,
 )
+from rerank_plugins.core.files import resolve
 from rerank_plugins.core.guests.makes import make
 from rerank_plugins.core.identity import identity
-from rerank_plugins.core.paths import resolve
 from rerank_plugins.core.registry import Entry, Option, Registry, suggestion
 from rerank_plugins.kit.files.languages import ENGLISH, defaults_of
 

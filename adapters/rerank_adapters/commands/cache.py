@@ -34,7 +34,7 @@ def command(clear: bool, prune: str | None) -> None:
     rerank tools cache --prune 2GB
     rerank tools cache --clear
     """  # noqa: D301
-    from rerank_plugins.core.paths import KERNELS, cache_limit, size_in_bytes
+    from rerank_plugins.core.files import KERNELS, cache_limit, size_in_bytes
     from rerank_plugins.kit.cache import user_cache
     from rerank_plugins.substitutes import fastsubs as queue_files
 

@@ -17,7 +17,7 @@ import click
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats import FORMS
 from rerank_plugins import ConfigError
-from rerank_plugins.core.paths import check_output
+from rerank_plugins.core.files import check_output
 from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:

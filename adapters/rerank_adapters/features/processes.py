@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rerank_plugins import ConfigError, PluginError, RerankError, __version__
+from rerank_plugins.core.files import FILE_MODULE, without_cache
 from rerank_plugins.core.loader import import_file
-from rerank_plugins.core.paths import FILE_MODULE, without_cache
 
 ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 PR_SET_PDEATHSIG = 1

@@ -18,7 +18,7 @@ from typing import Any, TextIO
 
 from rerank_adapters.formats.columnar import ENDINGS, PARQUET, pyarrow_for
 from rerank_plugins import ConfigError
-from rerank_plugins.core.checksummed_files import unfinished, write_error
+from rerank_plugins.core.files import atomic_write, write_error
 from rerank_plugins.core.json_and_toml import read_json
 
 GROUP = 1 << 14  # rows that are written at a time
@@ -37,7 +37,7 @@ def open_rows(path: str | Path) -> Iterator[TextIO]:
     with TemporaryFile("w+", encoding="utf-8", newline="") as lines:
         yield lines
         try:
-            with unfinished(target) as temporary:
+            with atomic_write(target) as temporary:
                 _write(arrow, kind, str(temporary), lines)
                 os.replace(temporary, target)
         except (arrow.ArrowInvalid, arrow.ArrowTypeError) as error:

@@ -17,8 +17,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from rerank_adapters.formats import FORMS
 from rerank_plugins import ConfigError
+from rerank_plugins.core.files import resolve
 from rerank_plugins.core.json_and_toml import read_toml_table
-from rerank_plugins.core.paths import resolve
 from rerank_plugins.core.registry import suggestion
 
 Table = Mapping[str, Any]  # the table of a plugin: `use` and its options

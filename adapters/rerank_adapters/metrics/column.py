@@ -19,8 +19,8 @@ import numpy as np
 from rerank_adapters.formats.pairs import ScoredPairs, plain_text, read_scored_pairs
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature
 from rerank_plugins import ConfigError, FloatArray, PickledFields, __version__, check_texts, option
+from rerank_plugins.core.files import content_hash
 from rerank_plugins.core.metrics_and_tuners import SegmentAverage
-from rerank_plugins.core.paths import content_hash
 
 
 @dataclass

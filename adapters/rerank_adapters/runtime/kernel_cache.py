@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import rerank_plugins
-from rerank_plugins.core.paths import KERNELS, cache_folder
+from rerank_plugins.core.files import KERNELS, cache_folder
 
 VARIABLE = "NUMBA_CACHE_DIR"
 PLAIN = "NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING"

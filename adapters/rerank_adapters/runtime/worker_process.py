@@ -23,10 +23,9 @@ from threading import Thread
 from typing import Any, NoReturn
 
 from rerank_plugins import PluginError
-from rerank_plugins.core.checksummed_files import checked_files, trust
+from rerank_plugins.core.files import FILE_MODULE
 from rerank_plugins.core.guests.stdout import none_for_data
 from rerank_plugins.core.loader import import_file
-from rerank_plugins.core.paths import FILE_MODULE
 
 ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 PR_SET_PDEATHSIG = 1
@@ -108,7 +107,7 @@ def answer(work: Callable[[], Callable[[Any], Any]], item: bytes) -> bytes:
 def packed(work: Callable[[Any], Any], name: str) -> bytes:
     """What another process needs to do some work, which messages call by `name`.
 
-    It is the pickle of the work, the files of plugins, and the model files whose checksums this process has verified.
+    It is the pickle of the work, and the files of plugins.
     Raises PluginError where the work cannot be pickled.
     """
     try:
@@ -117,13 +116,12 @@ def packed(work: Callable[[Any], Any], name: str) -> bytes:
         raise PluginError(f"{name} cannot be sent to a worker process ({error}); jobs = 1 works") from error
     modules = [module for name, module in list(sys.modules.items()) if name.startswith(FILE_MODULE)]
     files = [Path(module.__file__) for module in modules if module.__file__ and Path(module.__file__).is_file()]
-    return pickle.dumps((pickled, files, checked_files()))
+    return pickle.dumps((pickled, files))
 
 
 def unpacked(parts: bytes) -> Callable[[Any], Any]:
     """The work, in the process that shall do it. Raises PluginError for a file of a plugin that is not there."""
-    pickled, files, checked = pickle.loads(parts)
-    trust(checked)
+    pickled, files = pickle.loads(parts)
     for file in files:  # only our loader can import the modules of plugin files
         import_file(file)
     work: Callable[[Any], Any] = pickle.loads(pickled)

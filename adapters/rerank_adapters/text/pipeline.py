@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rerank_adapters.text.steps import Step, StepKind, find_step
 from rerank_plugins import ConfigError
-from rerank_plugins.core.paths import resolve
+from rerank_plugins.core.files import resolve
 
 STEP = re.compile(r"[a-z][a-z-]*(?::.*)?")  # what follows a `+` and has another form belongs to an argument
 NONE = "none"  # no steps

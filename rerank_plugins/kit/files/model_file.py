@@ -2,7 +2,7 @@
 
 Layout: a magic number of 8 bytes; the version and the length of the header (two little-endian uint32); the header
 (JSON: kind, settings, what the model was trained on, and the name, type, shape and place of each array); the arrays,
-each at a multiple of 64 bytes; and the checksums of all this (core/checksummed_files.py), which the first reading of a
+each at a multiple of 64 bytes; and the checksums of all this (core/files.py), which the first reading of a
 file in a process and its workers compares. A file may be compressed as a whole by zstd, as the embedded models are; it
 is then decompressed into memory, and its checksums are those of the compressed bytes. Version 2 has arrays as they are,
 version 3, of compressed files, in byte planes.
@@ -24,10 +24,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.checksummed_files import DamagedFileError, add_checksums, checked_file, unfinished
 from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.files import DamagedFileError, add_checksums, atomic_write, begins_with, checked_file
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.core.paths import begins_with
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.languages import ENGLISH, FOLDER
 
@@ -181,7 +180,7 @@ def _write_compressed(path: Path, content: bytes) -> int:
 
 def _write_checked(path: Path, write: Callable[[BinaryIO], object]) -> int:
     """Write a file with checksums, completely or not at all; return its size in bytes."""
-    with unfinished(path) as temporary:
+    with atomic_write(path) as temporary:
         with open(temporary, "wb") as stream:
             write(stream)
         size = add_checksums(temporary)

@@ -23,8 +23,8 @@ from math import isfinite
 from pathlib import Path
 from typing import IO, Any, Protocol, TextIO
 
-from rerank_plugins.core.checksummed_files import unfinished, write_error
 from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.files import atomic_write, write_error
 from rerank_plugins.kit.files.closed_pipes import drop_unread
 
 PIECE = 1 << 16  # compressed bytes that are read at a time
@@ -299,7 +299,7 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
             with open(path, "w", encoding="utf-8", newline="") as direct:
                 yield direct
             return
-        with unfinished(target) as temporary:
+        with atomic_write(target) as temporary:
             with open(temporary, "wb") as binary:
                 with _deflating(binary, target.suffix) as text:
                     yield text

@@ -14,8 +14,8 @@ from rerank_adapters.chain.training.training import Training
 from rerank_adapters.job.config import Config, Model
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, __version__
+from rerank_plugins.core.files import check_output
 from rerank_plugins.core.identity import identity, path_hash
-from rerank_plugins.core.paths import check_output
 from rerank_plugins.core.registry import Registry, suggestion
 from rerank_plugins.core.trainer import common_uses
 

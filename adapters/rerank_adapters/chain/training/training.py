@@ -10,8 +10,8 @@ from pathlib import Path
 from rerank_adapters.chain.training.common_options import CommonOptions
 from rerank_adapters.runtime.progress import size_text
 from rerank_plugins import PluginError
+from rerank_plugins.core.files import check_output
 from rerank_plugins.core.guests.names import described
-from rerank_plugins.core.paths import check_output
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.core.trainer import Trainer
 
