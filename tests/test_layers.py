@@ -128,7 +128,7 @@ def test_modules_are_small_and_say_what_they_hold(tmp_path):
 
 
 def products(source: str) -> list[str]:
-    """The expressions in kernels for which numba needs SciPy, which is not among the core dependencies."""
+    """The expressions in kernels that numba computes by the BLAS of SciPy, whose last digits differ between processors."""
     functions = (each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.FunctionDef))
     kernels = (each for each in functions if any(MARK.search(ast.unparse(m)) for m in each.decorator_list))
     return [

@@ -23,7 +23,7 @@ TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
 COOKBOOK = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")
 NUMBER = re.compile(r"[+-]?\d*\.\d+")
 PYTHON = re.findall(r"```python\n(.*?)```", TEXT, re.S)
-NOT_CORE = ("scipy", "sklearn", "statsmodels", "matplotlib", "stanza", "torch", "kenlm", "pytest")
+NOT_CORE = ("sklearn", "statsmodels", "matplotlib", "stanza", "torch", "kenlm", "pytest")
 
 
 def shell_blocks(page: str) -> list[str]:

@@ -18,9 +18,9 @@ from rich.console import Console
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation, CrossValidationRow, cross_validation_table
 from rerank_adapters.evaluation import Comparison, Evaluation, Interval, Resampling, SegmentFacts, evaluate
 from rerank_adapters.report import numbers, plots, text
-from rerank_adapters.report.html import headline, html_page
+from rerank_adapters.report.facts import Contribution, Contributions, ListLengths, RunFacts, TunedWeight
 from rerank_adapters.report.output import drawn as drawn_report
-from rerank_adapters.report.run_facts import Contribution, Contributions, ListLengths, RunFacts, TunedWeight
+from rerank_adapters.report.page import headline, html_page
 from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines, tick_label, ticks
 from rerank_adapters.report.tables import Table, bucket_table, flat_rows, score_table, segment_table
 from rerank_adapters.report.terminal import fitted, print_changes, print_evaluation, print_table

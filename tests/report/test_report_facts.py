@@ -14,7 +14,7 @@ from rerank_adapters.analysis.report_data import facts_of_tuning, lengths_up_to,
 from rerank_adapters.chain.data import Data
 from rerank_adapters.evaluation import Interval
 from rerank_adapters.evaluation.measure import Measure
-from rerank_adapters.report.run_facts import TunedWeight
+from rerank_adapters.report.facts import TunedWeight
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights
 from rerank_plugins import Hypothesis, NBestList
@@ -112,7 +112,7 @@ def test_the_page_of_a_run_explains_its_segments(job):
     page = (job / "work" / "dev.report.html").read_text()
     assert "job · dev" in page
     assert re.search(
-        r"<h1>[+-][\d.]+ wer over the decoder&#x27;s 1-best; \d+ of \d+ segments changed(\. No gain is shown.*)?</h1>",
+        r"<h1>[+-][\d.]+ wer over the decoder&#39;s 1-best; \d+ of \d+ segments changed(\. No gain is shown.*)?</h1>",
         page,
     )
     data = re.search(r'id="explanations">([^<]*)<', page)[1]

@@ -16,7 +16,7 @@ import numpy as np
 
 from rerank_adapters.evaluation.result import by_name
 from rerank_adapters.evaluation.significance import Gain, holm, paired_gains
-from rerank_adapters.report.run_facts import TunedWeight
+from rerank_adapters.report.facts import TunedWeight
 from rerank_adapters.tuners.within_lists import correlations_within_lists
 from rerank_plugins import FloatArray
 from rerank_plugins.core.metrics_and_tuners import TuningData

@@ -18,7 +18,7 @@ from rerank_adapters.chain.systems import without
 from rerank_adapters.chain.tune import families, fast_tuner, start_weights, tuning_data
 from rerank_adapters.chain.tuning.selection import Families, FamilyTrials, standard_error
 from rerank_adapters.job.config import System
-from rerank_adapters.report.run_facts import Contribution, Contributions
+from rerank_adapters.report.facts import Contribution, Contributions
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.tuners.within_lists import centred
 from rerank_adapters.weights import Weights

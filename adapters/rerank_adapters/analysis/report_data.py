@@ -15,8 +15,8 @@ from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import columns_of
 from rerank_adapters.evaluation.oracle import oracle
 from rerank_adapters.evaluation.result import Evaluation
-from rerank_adapters.report.held_out_gain import from_record
-from rerank_adapters.report.run_facts import ListLengths, RunFacts
+from rerank_adapters.report.facts import ListLengths, RunFacts
+from rerank_adapters.report.held_out import from_record
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable

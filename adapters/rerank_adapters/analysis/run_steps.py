@@ -15,9 +15,9 @@ from rerank_adapters.chain.steps import Step
 from rerank_adapters.chain.systems import without
 from rerank_adapters.chain.tune import columns_of, families
 from rerank_adapters.evaluation import Evaluation, SegmentFacts
-from rerank_adapters.report.held_out_gain import from_record
-from rerank_adapters.report.html import html_page
-from rerank_adapters.report.run_facts import Contributions, HeldOut, RunFacts
+from rerank_adapters.report.facts import Contributions, HeldOut, RunFacts
+from rerank_adapters.report.held_out import from_record
+from rerank_adapters.report.page import html_page
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import FeatureTable, open_atomic

@@ -12,7 +12,7 @@ from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import take_segments
 from rerank_adapters.evaluation.significance import Interval, percentile_interval
-from rerank_adapters.report.run_facts import TunedWeight
+from rerank_adapters.report.facts import TunedWeight
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.runtime.workers import shared_out
 from rerank_adapters.tuners.within_lists import centred

@@ -28,8 +28,8 @@ from rerank_adapters.chain.tuning.texts_of_lists import TextsOfLists
 from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.features.tables import check_same_lists
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
-from rerank_adapters.report.held_out_gain import HELD_OUT, as_record, held_out_lines
-from rerank_adapters.report.run_facts import HeldOut
+from rerank_adapters.report.facts import HeldOut
+from rerank_adapters.report.held_out import HELD_OUT, as_record, held_out_lines
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.weights import Weights, read_weights

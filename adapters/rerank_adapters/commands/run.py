@@ -42,7 +42,7 @@ def command(
     from rerank_adapters.chain.run import RERANKED, work_folder
     from rerank_adapters.chain.running import all_steps, do, run_of
     from rerank_adapters.chain.steps import Record
-    from rerank_adapters.report.held_out_gain import held_out_table
+    from rerank_adapters.report.held_out import held_out_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import contribution_table
     from rerank_adapters.report.terminal import print_evaluation

@@ -33,7 +33,7 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
         -o tuned.ini
     rerank tools weights moses.ini --as toml -o weights.toml
     """  # noqa: D301
-    from rerank_adapters.report.held_out_gain import from_record, held_out_lines
+    from rerank_adapters.report.held_out import from_record, held_out_lines
     from rerank_adapters.weights import read_weights, write_weights
     from rerank_adapters.weights.moses import (
         moses_weight_section,

@@ -12,13 +12,13 @@ from typing import Any
 from rich.console import Console
 
 from rerank_adapters.evaluation import Evaluation
-from rerank_adapters.report import html, text
+from rerank_adapters.report import page, text
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.terminal import print_evaluation, print_table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import open_atomic
 
-WRITERS = {"tsv": text.tsv, "json": text.json, "markdown": text.markdown, "latex": text.latex, "html": html.html_page}
+WRITERS = {"tsv": text.tsv, "json": text.json, "markdown": text.markdown, "latex": text.latex, "html": page.html_page}
 WIDTH = 80  # columns of reports that go to no terminal
 Record = Mapping[str, Any]
 

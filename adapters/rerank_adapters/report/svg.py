@@ -64,24 +64,24 @@ def interval_rows(rows: Sequence[Row], axis: str, *, width: int = WIDTH) -> str:
     def x(number: float) -> float:
         return 12 + (number - low) / (high - low) * (width - 24)
 
-    parts = [
-        f'<line class="{"axis" if mark == 0 else "grid"}" x1="{x(mark):.1f}" x2="{x(mark):.1f}" y1="0" y2="{bottom}"/>'
-        f'<text class="tick" x="{x(mark):.1f}" y="{bottom + 14}" text-anchor="middle">{tick_label(mark)}</text>'
-        for mark in marks
-    ]
+    parts = []
+    for mark in marks:
+        kind = "axis" if mark == 0 else "grid"
+        parts.append(f'<line class="{kind}" x1="{x(mark):.1f}" x2="{x(mark):.1f}" y1="0" y2="{bottom}"/>')
+        parts.append(_tick(x(mark), bottom + 14, tick_label(mark)))
     for number, row in enumerate(rows):
         middle = ROW * number + 24
         room = int((width - LETTER * len(row.written) - 30) / LETTER)
         label = row.label if len(row.label) <= room else row.label[: room - 1] + "…"
-        parts.append(f'<g class="{row.kind}"><title>{escape(f"{row.label}: {row.written}")}</title>')
+        parts.append(f'<g class="{row.kind}">{_tooltip(f"{row.label}: {row.written}")}')
         parts.append(f'<text x="2" y="{middle - 10}">{escape(label)}</text>')
         parts.append(f'<text x="{width - 2}" y="{middle - 10}" text-anchor="end">{escape(row.written)}</text>')
         if row.interval is not None:
             ends_of_line = f'x1="{x(row.interval.low):.1f}" x2="{x(row.interval.high):.1f}"'
             parts.append(f'<line class="stroke" {ends_of_line} y1="{middle}" y2="{middle}" stroke-width="3"/>')
         parts.append(f'<circle class="fill" cx="{x(row.value):.1f}" cy="{middle}" r="5"/></g>')
-    parts.append(_title_of_axis(axis, width / 2, bottom + 30))
-    return _svg("".join(parts), width, bottom + 36, axis)
+    parts.append(_tick(width / 2, bottom + 30, axis))
+    return _svg(parts, width, bottom + 36, axis)
 
 
 def grouped_bars(
@@ -98,13 +98,11 @@ def grouped_bars(
             tall = max(value, 0.0) / marks[-1] * height
             x, y = LEFT + group * (j + 0.1) + i * bar, top + height - tall
             place = f'x="{x:.1f}" y="{y:.1f}" width="{max(bar - 1, 1):.1f}" height="{tall:.1f}"'
-            tooltip = f"<title>{escape(f'{name}, {labels[j]}: {value:.2f}')}</title>"
+            tooltip = _tooltip(f"{name}, {labels[j]}: {value:.2f}")
             parts.append(f'<g class="s{i % SERIES}"><rect class="fill" {place}>{tooltip}</rect></g>')
     for j, label in enumerate(labels):
-        parts.append(_x_label(LEFT + group * (j + 0.5), top + height, label))
-    parts.append(_title_of_axis(x_axis, (LEFT + WIDTH - RIGHT) / 2, top + height + 32))
-    legend, tall = _legend(list(series), top + height + BOTTOM + 8)
-    return _svg("".join(parts) + legend, WIDTH, tall, f"{y_axis} by {x_axis}")
+        parts.append(_tick(LEFT + group * (j + 0.5), top + height + 15, label))
+    return _with_legend(parts, list(series), top + height, x_axis, y_axis)
 
 
 def lines(
@@ -135,7 +133,7 @@ def lines(
         place = at(mark, marks[0])[0]
         label = tick_label(mark)
         if place - last > LETTER * (len(label) + 1):  # labels that would run into each other are left out
-            parts.append(_x_label(place, top + height, label))
+            parts.append(_tick(place, top + height + 15, label))
             last = place
     for i, (name, values) in enumerate(series.items()):
         drawn = [at(x, y) for x, y in values]
@@ -143,42 +141,42 @@ def lines(
         parts.append(f'<g class="s{i % SERIES}"><polyline class="stroke" points="{path}"/>')
         radius = 3 if len(drawn) <= 30 else 1.5
         for (x, y), (across, up) in zip(drawn, values, strict=True):
-            tooltip = f"<title>{escape(f'{name}, {across:g}: {up:.2f}')}</title>"
+            tooltip = _tooltip(f"{name}, {across:g}: {up:.2f}")
             parts.append(f'<circle class="fill" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">{tooltip}</circle>')
         parts.append("</g>")
-    parts.append(_title_of_axis(x_axis, (LEFT + WIDTH - RIGHT) / 2, top + height + 32))
-    legend, tall = _legend(list(series) if len(series) > 1 else [], top + height + BOTTOM + 8)
-    return _svg("".join(parts) + legend, WIDTH, tall, f"{y_axis} by {x_axis}")
+    return _with_legend(parts, list(series) if len(series) > 1 else [], top + height, x_axis, y_axis)
 
 
 def _y_axis(marks: Sequence[float], top: int, height: int, name: str) -> str:
-    parts = [f'<text class="tick" x="2" y="11">{escape(name)}</text>']
+    parts = [_tick(2, 11, name, "start")]
     for number, mark in enumerate(marks):
         y = top + height * (1 - number / (len(marks) - 1))
         kind = "axis" if number == 0 else "grid"
         parts.append(f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{tick_label(mark)}</text>')
+        parts.append(_tick(LEFT - 6, y + 4, tick_label(mark), "end"))
     return "".join(parts)
 
 
-def _x_label(x: float, bottom: int, label: str) -> str:
-    return f'<text class="tick" x="{x:.1f}" y="{bottom + 15}" text-anchor="middle">{escape(label)}</text>'
+def _tick(x: float, y: float, text: str, anchor: str = "middle") -> str:
+    """A small text, as at the ticks of an axis."""
+    return f'<text class="tick" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _title_of_axis(name: str, x: float, y: float) -> str:
-    return f'<text class="tick" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{escape(name)}</text>'
+def _tooltip(text: str) -> str:
+    return f"<title>{escape(text)}</title>"
 
 
-def _legend(names: Sequence[str], top: int) -> tuple[str, int]:
-    """A line with a square for each name, and the y below them all."""
-    parts = [
-        f'<g class="s{i % SERIES}"><rect class="fill" x="{LEFT}" y="{top + 18 * i}" width="11" height="11" rx="2"/></g>'
-        f'<text x="{LEFT + 17}" y="{top + 10 + 18 * i}">{escape(name)}</text>'
-        for i, name in enumerate(names)
-    ]
-    return "".join(parts), top + 18 * len(names)
+def _with_legend(parts: list[str], names: Sequence[str], bottom: int, x_axis: str, y_axis: str) -> str:
+    """The plot with the title of the x-axis below its `bottom`, and then a line with a square for each name."""
+    parts = [*parts, _tick((LEFT + WIDTH - RIGHT) / 2, bottom + 32, x_axis)]
+    top = bottom + BOTTOM + 8
+    for i, name in enumerate(names):
+        square = f'<rect class="fill" x="{LEFT}" y="{top + 18 * i}" width="11" height="11" rx="2"/>'
+        parts.append(f'<g class="s{i % SERIES}">{square}</g>')
+        parts.append(f'<text x="{LEFT + 17}" y="{top + 10 + 18 * i}">{escape(name)}</text>')
+    return _svg(parts, WIDTH, top + 18 * len(names), f"{y_axis} by {x_axis}")
 
 
-def _svg(drawn: str, width: int, height: float, label: str) -> str:
+def _svg(parts: Sequence[str], width: int, height: float, label: str) -> str:
     size = f'width="{width}" height="{height:g}" viewBox="0 0 {width} {height:g}"'
-    return f'<svg {size} role="img" aria-label="{escape(label)}">{drawn}</svg>'
+    return f'<svg {size} role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'

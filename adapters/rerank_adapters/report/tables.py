@@ -11,7 +11,7 @@ from rerank_adapters.evaluation.errors import FEW
 from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResult
 from rerank_adapters.metrics.alignment import CORRECT, DELETION, INSERTION, SUBSTITUTION, Alignment
 from rerank_adapters.report import numbers
-from rerank_adapters.report.run_facts import Contributions
+from rerank_adapters.report.facts import Contributions
 from rerank_adapters.runtime.progress import counted
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from html import escape
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -15,8 +14,8 @@ import numpy as np
 from rerank_adapters.applications.language_models.word_measures import COLUMNS, Measured, measure
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
-from rerank_adapters.report.page import page
 from rerank_adapters.report.plots import new_figure, save_figure
+from rerank_adapters.report.templates import render
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError
@@ -53,38 +52,36 @@ def as_json(measured: Iterable[Measured]) -> Iterator[str]:
 
 def surprisal_page(measured: Sequence[Measured], title: str) -> str:
     """The whole page; write it as UTF-8. The tooltip of a word has all measures that the model defines."""
-    values = np.concatenate([np.zeros(0), *(sentence.measures.surprisal for sentence in measured)])
-    finite = values[np.isfinite(values)]
+    surprisals = np.concatenate([np.zeros(0), *(sentence.measures.surprisal for sentence in measured)])
+    finite = surprisals[np.isfinite(surprisals)]
     darkest = max(float(np.quantile(finite, DARKEST)), 1.0) if len(finite) else 1.0
     words = sum(len(sentence.words) for sentence in measured)
     head = f"{words:,} words, {finite.sum() / max(1, len(finite)):.2f} bits a word"
-    if len(finite) < len(values):
-        head += f", and {len(values) - len(finite):,} of probability 0"
-    return page(title, _body(measured, title, head, darkest))
+    if len(finite) < len(surprisals):
+        head += f", and {len(surprisals) - len(finite):,} of probability 0"
+    values = {
+        "title": title,
+        "headline": head,
+        "darkest": darkest,
+        "sentences": [
+            (sentence.line, [_word(*row, darkest) for row in sentence.rows()], np.sum(sentence.measures.surprisal))
+            for sentence in measured
+        ],
+    }
+    return render("surprisal.html.j2", values, package="rerank_adapters.applications.language_models")
 
 
-def _body(measured: Sequence[Measured], title: str, head: str, darkest: float) -> Iterator[str]:
-    yield f'<header><p class="kicker">Surprisal · {escape(title)}</p><h1>{head}</h1></header>'
-    yield f'<p class="legend">0 bits <span class="ramp"></span> {darkest:.1f} bits and more</p>'
-    yield (
-        '<p class="notes">The surprisal of a word is −log₂ p(word | the words before it); ⏎ is the end of a sentence, '
-        "which the bits a word count as one. A dotted line marks a word that the model does not know. On the right is "
-        "the sum of each sentence in bits.</p>"
-    )
-    for sentence in measured:
-        spans = " ".join(_word(word, values, darkest) for word, values in sentence.rows())
-        total = f"{float(np.sum(sentence.measures.surprisal)):.1f}"
-        line = f'<span>{sentence.line}</span><p class="words">{spans}</p><span>{total}</span>'
-        yield f'<div class="sentence">{line}</div>'
-
-
-def _word(word: str, values: dict[str, float], darkest: float) -> str:
-    surprisal, is_unknown = values["surprisal"], not values["known"]
-    heat = min(1.0, max(0.0, surprisal / darkest)) if math.isfinite(surprisal) else 1.0
-    known = [f"{name.replace('_', ' ')} {value:.2f}" for name, value in values.items() if not math.isnan(value)][:-1]
-    shown, title = "⏎" if word == "</s>" else escape(word), escape(", ".join([*known, *["unknown word"] * is_unknown]))
-    style = ' class="unknown"' * is_unknown + f' style="--h:{heat:.2f}"'
-    return f'<span{style} title="{title}">{shown}<sub>{surprisal:.1f}</sub></span>'
+def _word(word: str, values: dict[str, float], darkest: float) -> dict[str, Any]:
+    """The values of a word on the page; `heat`, from 0 to 1, is the depth of its colour."""
+    surprisal, known = values["surprisal"], bool(values["known"])
+    measures = [f"{name.replace('_', ' ')} {value:.2f}" for name, value in values.items() if not math.isnan(value)][:-1]
+    return {
+        "text": "⏎" if word == "</s>" else word,
+        "known": known,
+        "surprisal": surprisal,
+        "heat": min(1.0, max(0.0, surprisal / darkest)) if math.isfinite(surprisal) else 1.0,
+        "measures": measures if known else [*measures, "unknown word"],
+    }
 
 
 def plot_complexity(words: tuple[str, ...], measures: Complexity, path: Path) -> None:

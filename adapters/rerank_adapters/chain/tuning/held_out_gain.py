@@ -21,7 +21,7 @@ import numpy as np
 from rerank_adapters.chain.tuning import decision_totals
 from rerank_adapters.chain.tuning.cross_validation import tuned_fold, unit_of_leads
 from rerank_adapters.evaluation.significance import Interval, paired_gains
-from rerank_adapters.report.run_facts import HeldOut
+from rerank_adapters.report.facts import HeldOut
 from rerank_adapters.runtime.workers import shared_out
 from rerank_adapters.tuners.margin import Margin, best_margin, leads_of
 from rerank_plugins import FloatArray, Metric, Tuner, TuningData, TuningResult

@@ -10,7 +10,7 @@ from typing import Any
 
 from rerank_adapters.evaluation.significance import Interval
 from rerank_adapters.report import numbers
-from rerank_adapters.report.run_facts import HeldOut
+from rerank_adapters.report.facts import HeldOut
 from rerank_adapters.report.tables import Table
 
 HELD_OUT = "held_out"  # the key of a provenance
@@ -44,7 +44,7 @@ def no_gain(held: HeldOut) -> str:
     if isinf(held.margin):
         return "No gain is shown, so the margin is infinite and keeps every 1-best"
     if not held.changed:
-        return "No gain is shown: no 1-best was left on held-out lists"
+        return "No gain is shown: no 1-best was replaced on the held-out lists"
     if held.interval.high < 0:
         return "No gain is shown: on held-out lists the new 1-bests are worse than the decoder's"
     return "No gain is shown: the interval of the held-out gain includes zero"
