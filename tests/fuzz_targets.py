@@ -25,8 +25,8 @@ from rerank_adapters.applications.similarity import model as similarity
 from rerank_adapters.applications.similarity.forest import RandomForest
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
 from rerank_adapters.applications.tables.join import load as load_table
+from rerank_adapters.apply import Reranker
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.formats.kaldi import read_costs, read_symbols
 from rerank_adapters.formats.outputs import read_segments
 from rerank_adapters.formats.pairs import read_pairs, read_scored_pairs, read_sentence_pairs

@@ -1,15 +1,12 @@
-"""Totals in memory: the decoder's totals and the feature that equals them stand for each other."""
+"""Totals in memory: weights record whether the lists of the tuning had totals, which some features read."""
 
-import json
 import math
 import random
 
 import pytest
 
 from rerank_adapters import Reranker, read_nbest
-from rerank_adapters.chain.totals import record_of_totals, with_totals
-from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_plugins import ConfigError, Hypothesis, NBestList
+from rerank_plugins import ConfigError
 from tests.command_line import done, refused
 
 WORDS = [
@@ -58,17 +55,19 @@ def tuned(tmp_path_factory):
     return folder
 
 
-def test_either_is_enough(tuned):
+def test_totals_and_the_features_of_the_weights_are_given(tuned):
+    """Neither stands for the other: a list of a program has both, and what it lacks is named."""
     reranker = Reranker.load(tuned / "w.toml")
     for nbest in read_nbest(tuned / "test"):
         whole = reranker.rerank(nbest)
-        totals = [h.score for h in nbest]
-        natural = [h.features[0] for h in nbest]
+        totals, natural = [h.score for h in nbest], [h.features[0] for h in nbest]
         assert math.isclose(natural[0], totals[0] * math.log(2))
-        for given in ({"scores": totals}, {"features": {"score": natural}}):
-            alone = reranker.rerank(nbest.texts, **given)
-            assert alone.texts == whole.texts
-            assert [h.score for h in alone] == pytest.approx([h.score for h in whole], rel=1e-9)
+        alone = reranker.rerank(nbest.texts, scores=totals, features={"score": natural})
+        assert [h.score for h in alone] == [h.score for h in whole]
+    with pytest.raises(ConfigError, match="lacks feature 'score'"):
+        reranker.rerank(nbest.texts, scores=totals)
+    with pytest.raises(ConfigError, match="had totals, which 'consensus' reads; segment 0 has none"):
+        reranker.rerank(nbest.texts, features={"score": natural})
 
 
 def test_neither_is_an_error(tuned):
@@ -114,41 +113,3 @@ def test_weights_without_the_record_are_used_as_they_are(tuned, tmp_path):
     (tmp_path / "w.toml").write_text(text[:start] + text[end:])
     reranker = Reranker.load(tmp_path / "w.toml")
     assert reranker.rerank(["a b", "c d"], features={"score": [-1.0, -2.0]}).nbest[0].score is None
-
-
-def as_list(*rows):
-    return NBestList("0", tuple(Hypothesis("a", features, score) for features, score in rows), ("x", "score"))
-
-
-@pytest.mark.parametrize(
-    ("rows", "record"),
-    [
-        ([((1.0, -2.0), -2.0), ((4.0, -3.0), -3.0)], {"present": True, "feature": "score", "factor": 1.0}),
-        ([((1.0, -2.0), 2.0), ((4.0, -3.0), 3.0)], {"present": True, "feature": "score", "factor": -1.0}),
-        ([((1.0, 0.0), 3.0), ((4.0, 0.0), 12.0)], {"present": True, "feature": "x", "factor": 3.0}),
-        ([((1.0, -2.0), -1.0), ((4.0, -3.0), 1.0)], {"present": True}),
-        ([((1.0, -2.0), None), ((4.0, -3.0), None)], {"present": False}),
-    ],
-)  # fmt: skip
-def test_what_is_recorded(rows, record):
-    nbest = as_list(*rows)
-    assert record_of_totals([nbest], decoder_table([nbest]), ()) == record
-    if "feature" in record:
-        bare = NBestList("0", tuple(h._replace(score=None) for h in nbest), nbest.feature_names)
-        assert [h.score for h in with_totals(bare, record)] == [h.score for h in nbest]
-
-
-def test_a_request_of_json_is_completed_too(tuned):
-    from rerank_adapters.applications.serving.bodies import Limits, Request, read_lists
-
-    reranker = Reranker.load(tuned / "w.toml")
-    nbest = read_nbest(tuned / "test")[0]
-    answers = []
-    for record in (
-        [{"text": h.text, "score": h.score} for h in nbest],
-        [{"text": h.text, "features": {"score": h.features[0]}} for h in nbest],
-    ):
-        body = json.dumps({"hypotheses": record}).encode()
-        nbests, _ = read_lists(Request(body, True), reranker, Limits())
-        answers.append(next(iter(reranker.rerank_all(nbests))).texts)
-    assert answers[0] == answers[1] == reranker.rerank(nbest).texts

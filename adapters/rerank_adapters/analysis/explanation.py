@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_adapters.chain.apply import aligned, apply_weights
+from rerank_adapters.apply import rerank, weighted
 from rerank_adapters.chain.job import Job
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights
@@ -238,8 +238,9 @@ def explain(
     `job` is the one that the weights record, `table` the features of this list alone, and `choices` are among CHOICES.
     Raises ConfigError for a choice that the list does not have, and where weights and table have different features.
     """
-    ((_, rescored),) = apply_weights(job, weights, [(nbest, table)])
-    in_order, vector = aligned(job, weights, nbest, table)
+    features, form = job.features, job.format
+    ((_, rescored),) = rerank([(nbest, table)], weights, job.measures[0], features=features, form=form)
+    in_order, vector = weighted(nbest, table, weights, features, form)
     raised = 0.0
     if weights.margin and weights.decision == "map":
         raised = float(rescored.scores[0] - in_order.scores(vector)[0])

@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from rerank_adapters.analysis.explanation import explain, explanation_record
-from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.apply import pairs_of, rerank
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import columns_of
@@ -53,7 +53,8 @@ def with_lists_of(
         job = job.only(kept)
     orders = []
     if weights.decision == "map":
-        orders = [rescored.order for _, rescored in apply_weights(job, weights, table_pairs(data.nbests, table))]
+        ranked = rerank(pairs_of(data.nbests, table), weights, None, features=job.features, form=job.format)
+        orders = [rescored.order for _, rescored in ranked]
     if orders and data.with_lost is not None:
         own = dict(zip(data.ids, orders, strict=True))
         orders = [own.get(id_, [0]) for id_ in data.counted.ids]

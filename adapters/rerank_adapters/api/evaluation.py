@@ -10,11 +10,11 @@ from typing import Any
 from rerank_adapters.api.given_lists import checked_lists
 from rerank_adapters.api.plugin_tables import PluginTables
 from rerank_adapters.api.reference_texts import Texts, by_id, check_order, files_of, in_order, labels_of, pair_with
+from rerank_adapters.apply import Reranked
 from rerank_adapters.chain.content import PairedTexts
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.loading import all_plugins
-from rerank_adapters.chain.reranker import Reranked
 from rerank_adapters.evaluation import Evaluation, SegmentFacts
 from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.pairing import warn

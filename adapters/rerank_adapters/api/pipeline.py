@@ -17,15 +17,13 @@ from rerank_adapters.api.given_lists import checked_lists, numbered
 from rerank_adapters.api.pipeline_parameters import PipelineParameters
 from rerank_adapters.api.plugin_tables import recorded_tuner
 from rerank_adapters.api.reference_texts import files_of, pair_with
-from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.apply import Pair, Reranked, pairs_of, rerank
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import features_of, for_lists, tuning_set
 from rerank_adapters.chain.loading import all_plugins, label_of, several
 from rerank_adapters.chain.provenance import EXTRACTING, extraction_of, job_of_table, recorded_job, recorded_tables
-from rerank_adapters.chain.reranker import Reranked
 from rerank_adapters.chain.systems import systems_of
-from rerank_adapters.chain.totals import TOTALS, with_totals
 from rerank_adapters.chain.tune import TuningOutcome, compare_tuners, learn
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation
 from rerank_adapters.features.extraction import RECORDED
@@ -155,8 +153,7 @@ class Pipeline(PipelineParameters):
             return list(self._predicted(weights, lists, progress, at_once=False))
         with self._settings(progress):
             values = extraction_of(self._fitted_job).columns(lists, table, TABLE, all_columns=True)
-            pairs = table_pairs(lists, values)
-            return [Reranked(*one) for one in apply_weights(self._fitted_job, weights, pairs)]
+            return list(self._reranked(weights, pairs_of(lists, values)))
 
     def predict_iter(self, stream: Iterable[NBestList], *, progress: bool = False) -> Iterator[Reranked]:
         """Yield each list in its new order as soon as it has come, in the order of arrival and in bounded memory."""
@@ -192,14 +189,11 @@ class Pipeline(PipelineParameters):
     def _predicted(
         self, weights: Weights, lists: Iterable[NBestList], progress: bool, *, at_once: bool
     ) -> Iterator[Reranked]:
-        job = self._fitted_job
-        totals = weights.provenance.get(TOTALS)
+        extraction = extraction_of(self._fitted_job)
 
         def inner() -> Iterator[Reranked]:
             with self._settings(progress):
-                completed = (with_totals(nbest, totals) for nbest in lists)
-                for pair in apply_weights(job, weights, extraction_of(job).stream(completed, at_once=at_once)):
-                    yield Reranked(*pair)
+                yield from self._reranked(weights, extraction.stream(lists, at_once=at_once))
 
         context, ranked = copy_context(), inner()  # between two lists, the settings are not those of the caller
         try:
@@ -207,6 +201,12 @@ class Pipeline(PipelineParameters):
                 yield reranked
         finally:
             context.run(ranked.close)  # type: ignore[attr-defined]
+
+    def _reranked(self, weights: Weights, pairs: Iterable[Pair]) -> Iterator[Reranked]:
+        job = self._fitted_job
+        measure = job.measures[0] if weights.decision == "mbr" else None
+        for one in rerank(pairs, weights, measure, features=job.features, form=job.format):
+            yield Reranked(*one)
 
     def explain(
         self, reranked: Reranked, first: str = "best", second: str = "first", *, references: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.apply import pairs_of, rerank
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
 from rerank_adapters.chain.provenance import EXTRACTING, extraction_of, recorded_tables
@@ -72,7 +72,7 @@ def lists_step(run: Run, name: str, label: str = RERANKED) -> Step:
     job, table, weights, best = run.systems[label], run.table(name, label), run.weights(label), run.best(name, label)
     ranked = [run.folder / f"{name}.nbest.gz"] if label == RERANKED else []
 
-    def rerank() -> Iterator[str]:
+    def write_reranked() -> Iterator[str]:
         data, tuned = run.lists(name), read_weights(weights)
         columns = columns_of(job, tuned, run.columns(name, label))
         texts: dict[str, str] = {}
@@ -80,7 +80,10 @@ def lists_step(run: Run, name: str, label: str = RERANKED) -> Step:
         with ExitStack() as files:
             lines = files.enter_context(open_atomic(best))
             lists = [files.enter_context(open_lists(path, run.job.format)) for path in ranked]
-            for nbest, rescored in apply_weights(job, tuned, table_pairs(data.nbests, columns), facts=facts):
+            pairs = pairs_of(data.nbests, columns)
+            for nbest, rescored in rerank(
+                pairs, tuned, job.measures[0], features=job.features, form=job.format, facts=facts
+            ):
                 texts[nbest.segment_id] = nbest[rescored.order[0]].text
                 for writer in lists:
                     writer.write(nbest, rescored)
@@ -89,7 +92,7 @@ def lists_step(run: Run, name: str, label: str = RERANKED) -> Step:
             yield f"rerank: warning: {name}: {unlike}"
 
     what = "reranked lists" if label == RERANKED else f"1-bests {label}"
-    return Step(name, what, lambda: of_reranking(run, name, label), [best, *ranked], rerank, [weights, table])
+    return Step(name, what, lambda: of_reranking(run, name, label), [best, *ranked], write_reranked, [weights, table])
 
 
 def of_weights(run: Run, label: str = RERANKED, *more: object) -> str:

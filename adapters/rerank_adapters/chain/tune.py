@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
+from rerank_adapters.apply import SELECTION, TOTALS
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.list_facts import LISTS, ListFacts
 from rerank_adapters.chain.overlap import SEGMENTS, segment_sample
 from rerank_adapters.chain.provenance import EXTRACTING, made_at, recorded_tables
 from rerank_adapters.chain.systems import without
-from rerank_adapters.chain.totals import TOTALS, record_of_totals
 from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation, cross_validate
 from rerank_adapters.chain.tuning.held_out_gain import held_out, held_out_leads, raw_margin, usual_folds
@@ -213,10 +213,10 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> TuningOutc
         "tuning": {**settings.model_dump(mode="json"), "start": named_start(job, job.tuner)},
         "lists": table.provenance.get("lists"),
         SEGMENTS: segment_sample(data.references),
-        TOTALS: record_of_totals(data.nbests, table, job.names),
+        TOTALS: {"present": not any(np.isnan(nbest.totals).any() for nbest in data.nbests)},
         **({} if held is None else {HELD_OUT: as_record(held, measure.name)}),
         LISTS: ListFacts.of(data.nbests, table).record(None if held is None else held.left),
-        **({} if selection is None else {"selection": asdict(selection)}),
+        **({} if selection is None else {SELECTION: asdict(selection)}),
         RECORDED: recorded_tables(job, folder, *EXTRACTING, "metric"),
     }
     summary = _summary(measure.name, problem, baseline_weights(job, data, table), result)

@@ -75,7 +75,7 @@ def command(
     rerank apply test.nbest.gz -w weights.toml -o test.1best \\
         --nbest-out test.reranked.gz
     """  # noqa: D301
-    from rerank_adapters.chain.apply import apply_weights, table_pairs
+    from rerank_adapters.apply import pairs_of, rerank
     from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
     from rerank_adapters.chain.provenance import extraction_of, recorded_job
     from rerank_adapters.formats.outputs import Arriving, OneBests, read_segments
@@ -101,18 +101,21 @@ def command(
     if table is not None:
         read_lists = read_nbest(paths, job.format, sources)
         columns = extraction_of(job).columns(read_lists, FeatureTable.load(table), table, all_columns=True)
-        pairs = table_pairs(read_lists, columns)
+        pairs = pairs_of(read_lists, columns)
     else:
         lists = (stream_nbest if len(paths) == 1 else read_nbest)(paths, job.format, sources)
         pairs = extraction_of(job).stream(lists if stream else once(lists, paths[0]), at_once=at_once)
     advice = "" if table else "; if it was computed elsewhere, name a table of these lists that has it with --table"
     spans = read_segments(segments) if segments is not None else None
     arriving, texts, lists_read = Arriving(form, spans, any_order=bool(stream)), dict[str, str](), 0
+    measure = job.measures[0] if tuned.decision == "mbr" else None
     facts = ListFacts()
     with ExitStack() as files:
         best = files.enter_context(open_atomic(output))
         ranked = files.enter_context(open_lists(nbest_out, job.format)) if nbest_out else None
-        for read, rescored in apply_weights(job, tuned, pairs, advice=advice, facts=facts):
+        for read, rescored in rerank(
+            pairs, tuned, measure, features=job.features, form=job.format, advice=advice, facts=facts
+        ):
             text, lists_read = read[rescored.order[0]].text, lists_read + 1
             if ranked is not None:
                 ranked.write(read, rescored)

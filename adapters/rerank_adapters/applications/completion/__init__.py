@@ -109,7 +109,7 @@ def answer_all(job: Job, data: Data, weights: Weights | None, folds: int) -> lis
 
     Raises ConfigError if the job has no features, or the weights are for other ones.
     """
-    from rerank_adapters.chain.apply import apply_weights, table_pairs
+    from rerank_adapters.apply import pairs_of, rerank
 
     if not job.labels:
         raise ConfigError("nothing to answer with: give features with -f or a config")
@@ -118,7 +118,8 @@ def answer_all(job: Job, data: Data, weights: Weights | None, folds: int) -> lis
     table = extraction_of(job).table(data.nbests)
     systems = single_answers(table)
     if weights is not None:
-        chosen = apply_weights(job, weights, table_pairs(data.nbests, table))
+        measure = job.measures[0] if weights.decision == "mbr" else None
+        chosen = rerank(pairs_of(data.nbests, table), weights, measure, features=job.features)
         systems.append(Answers("weighted", np.array([rescored.order[0] for _, rescored in chosen], np.int64)))
     elif all(data.references) and len(table.names) > 1:
         systems.append(combined_answers(job, data, table, folds))

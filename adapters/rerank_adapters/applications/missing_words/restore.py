@@ -89,14 +89,15 @@ def restore(
     sentences: Iterable[Incomplete], inserting: Inserting, job: Job, weights: Weights | None, *, fewest_edits: bool
 ) -> Iterator[tuple[Incomplete, Restored]]:
     """Yield each sentence with its restoration, in order and in bounded memory; the job has the weights' features."""
-    from rerank_adapters.chain.apply import apply_weights
+    from rerank_adapters.apply import rerank
     from rerank_adapters.chain.provenance import extraction_of
 
     pairs = in_batches(inserting, sentences, job.config.jobs)
     if weights is not None:
         pairs, theirs = tee(pairs)
         tables = extraction_of(job).stream(found.nbest for _, found in theirs if found.places)
-        for _, rescored in apply_weights(job, weights, tables):
+        measure = job.measures[0] if weights.decision == "mbr" else None
+        for _, rescored in rerank(tables, weights, measure, features=job.features):
             for sentence, found in pairs:
                 yield sentence, chosen(sentence, found, rescored if found.places else None, fewest_edits=fewest_edits)
                 if found.places:

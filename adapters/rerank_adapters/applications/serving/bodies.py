@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -20,16 +20,18 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat, ValidationError
 
 from rerank_adapters.formats.guessing import LINES as GUESSED_LINES
-from rerank_adapters.formats.guessing import guess
+from rerank_adapters.formats.guessing import AutoFormat, guess
 from rerank_adapters.formats.one_line import one_line
 from rerank_adapters.formats.writing import is_written
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.reranker import Reranked, Reranker
+    from rerank_adapters.apply import Reranked
 
 NO_FILE = "<stdin>"  # the path of a text that is no file, beside which no format looks for others
 OUTPUTS = ("json", "lines", "nbest")
+
+Formats = Callable[[str], NBestFormat]  # the format of that name, or that of the weights for an empty one
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,10 @@ class _Body(BaseModel, extra="forbid", strict=True):
     sources: list[str] | None = None
 
 
-def read_lists(request: Request, reranker: Reranker, limits: Limits) -> tuple[list[NBestList], NBestFormat | None]:
-    """The lists of a request, and their format unless they are JSON.
+def read_lists(
+    request: Request, dense: Collection[str], formats: Formats, limits: Limits
+) -> tuple[list[NBestList], NBestFormat | None]:
+    """The lists of a request, and their format unless they are JSON; `dense` are the features with dense weights.
 
     Raises FormatError and ConfigError for a request that is malformed or beyond the limits.
     """
@@ -118,7 +122,7 @@ def read_lists(request: Request, reranker: Reranker, limits: Limits) -> tuple[li
             text = request.body.decode()
         except UnicodeDecodeError as error:
             raise FormatError(f"byte {error.start + 1} of the body is not UTF-8") from None
-        return _read_text(text, request.format, None, reranker, limits)
+        return _read_text(text, request.format, None, formats, limits)
     try:
         body = _Body.model_validate_json(request.body)
     except ValidationError as error:
@@ -127,14 +131,13 @@ def read_lists(request: Request, reranker: Reranker, limits: Limits) -> tuple[li
     if len(kinds) != 1:
         raise FormatError(f"expected one of lists, hypotheses and nbest, found {' and '.join(kinds) or 'none'}")
     if body.nbest is not None:
-        return _read_text(body.nbest, body.format or request.format, body.sources, reranker, limits)
+        return _read_text(body.nbest, body.format or request.format, body.sources, formats, limits)
     lists = body.lists or [
         _List.model_construct(hypotheses=body.hypotheses, id=body.id, source=body.source, context=body.context)
     ]
     if len(lists) > limits.lists:  # before any of them is made
         raise FormatError(f"the request has {len(lists)} lists; this server takes at most {limits.lists}")
-    dense = tuple(reranker.weights.dense)
-    return list(limits.checked(_nbest(one, str(number), dense) for number, one in enumerate(lists))), None
+    return list(limits.checked(_nbest(one, str(number), tuple(dense)) for number, one in enumerate(lists))), None
 
 
 def _problem(error: ValidationError) -> str:
@@ -161,19 +164,15 @@ def _nbest(one: _List, number: str, dense: tuple[str, ...]) -> NBestList:
 
 
 def _read_text(
-    text: str, name: str, sources: Sequence[str] | None, reranker: Reranker, limits: Limits
+    text: str, name: str, sources: Sequence[str] | None, formats: Formats, limits: Limits
 ) -> tuple[list[NBestList], NBestFormat]:
     """The lists of a text in the named format, or in that of the weights."""
-    job = reranker.job
-    if name:
-        if name not in job.registry.entries["format"]:
-            raise ConfigError(f"there is no format {name!r}")
-        job = job.changed(nbest={"use": name})
+    form = formats(name)
     try:
-        if job.config.nbest["use"] == "auto":
+        if isinstance(form, AutoFormat):
             first = text.split("\n", GUESSED_LINES)[:GUESSED_LINES]
-            job = job.changed(nbest={"use": guess(first, NO_FILE).name})
-        nbests = job.format.read(io.StringIO(text, newline="\n"), NO_FILE)
+            form = formats(guess(first, NO_FILE).name)
+        nbests = form.read(io.StringIO(text, newline="\n"), NO_FILE)
         read = list(islice(limits.checked(nbests), limits.lists + 1))
     except FormatError as error:
         if error.path == NO_FILE:
@@ -186,7 +185,7 @@ def _read_text(
             raise FormatError(f"{len(sources)} sources for {len(read)} lists")
         read = [replace(nbest, source=source) for nbest, source in zip(read, sources, strict=True)]
         read = list(limits.checked(read))
-    return read, job.format
+    return read, form
 
 
 def write_answer(output: str, form: NBestFormat | None, reranked: Sequence[Reranked]) -> tuple[str, bytes]:

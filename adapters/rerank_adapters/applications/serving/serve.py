@@ -60,14 +60,14 @@ def command(
     from rerank_adapters.applications.serving.bodies import Limits
     from rerank_adapters.applications.serving.pool import Pool
     from rerank_adapters.applications.serving.worker import Served, say
-    from rerank_adapters.chain.reranker import Reranker
+    from rerank_adapters.apply import Reranker
 
     try:
         from rerank_adapters.applications.serving.application import Application
         from rerank_adapters.applications.serving.server import listening_at, serve
     except ModuleNotFoundError as error:
         raise ConfigError(f"serve needs the package {error.name}: pip install 'rerank-plugins[serve]'") from None
-    features = Reranker.load(weights, registry).job.features
+    features = Reranker.load(weights, registry).features
     limits = Limits(max_lists, max_hypotheses, max_words, max_characters)
     # Models that fill a GPU, or use threads of their own, do not survive a fork.
     shared = not any(feature.extractor.one_process for feature in features)

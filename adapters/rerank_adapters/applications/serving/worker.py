@@ -18,11 +18,12 @@ from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
-from rerank_adapters.applications.serving.bodies import Limits, Request, read_lists, write_answer
+from rerank_adapters.applications.serving.bodies import Formats, Limits, Request, read_lists, write_answer
+from rerank_adapters.apply import Reranker
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.reranker import Reranker
+from rerank_adapters.chain.provenance import recorded_job
 from rerank_adapters.runtime.worker_process import ENDING
-from rerank_plugins import ConfigError, FormatError, RerankError
+from rerank_plugins import ConfigError, FormatError, NBestFormat, RerankError
 from rerank_plugins.core.guests.stdout import none_for_data
 from rerank_plugins.core.loader import load_plugins
 
@@ -70,14 +71,25 @@ def _end_with_server() -> None:
 
 
 @cache
-def load(weights: Path, files: tuple[Path, ...]) -> Reranker:
-    """The reranker, with all of its models loaded. What requests hold is never written to the cache of parses."""
+def load(weights: Path, files: tuple[Path, ...]) -> tuple[Reranker, Formats]:
+    """The reranker, with all of its models loaded, and the formats of lists.
+
+    What requests hold is never written to the cache of parses.
+    """
     os.environ["RERANK_CACHE"] = ""
-    reranker = Reranker.load(weights, load_plugins(BUILTIN, files))
+    registry = load_plugins(BUILTIN, files)
+    reranker = Reranker.load(weights, registry)
+    job = recorded_job(reranker.weights.provenance, weights, registry)
+
+    def formats(name: str) -> NBestFormat:
+        if name and name not in job.registry.entries["format"]:
+            raise ConfigError(f"there is no format {name!r}")
+        return (job.changed(nbest={"use": name}) if name else job).format
+
     named = {**reranker.weights.provenance, "file": weights.name}  # answers do not show folders
-    reranker = Reranker(replace(reranker.weights, provenance=named), reranker.job)
+    reranker.weights = replace(reranker.weights, provenance=named)
     reranker.warm_up()
-    return reranker
+    return reranker, formats
 
 
 def loaded(served: Served) -> int:
@@ -89,8 +101,8 @@ def loaded(served: Served) -> int:
 def answer(served: Served, request: Request) -> Answer:
     """The answer to a request; one that is malformed or beyond the limits has the status 422, a fault 500."""
     try:
-        reranker = load(served.weights, served.files)
-        nbests, form = read_lists(request, reranker, served.limits)
+        reranker, formats = load(served.weights, served.files)
+        nbests, form = read_lists(request, reranker.weights.dense, formats, served.limits)
         reranked = list(reranker.rerank_all(nbests))
         return Answer(200, *write_answer(request.output, form, reranked), len(nbests), sum(map(len, nbests)))
     except (FormatError, ConfigError) as error:
