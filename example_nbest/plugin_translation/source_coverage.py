@@ -5,8 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from rerank_plugins import (
     ConfigError,
@@ -90,7 +92,7 @@ class SourceCoverageTrainer(Trainer):
 
     reads = "pairs"  # so the command opens both files, compressed or not, and checks that they have as many lines
 
-    keep: int = option(3, within="[1, ]", doc="Translations of a word.")
+    keep: Annotated[int, Field(ge=1)] = option(3, doc="Translations of a word.")
 
     def train(self, data: TrainingData) -> Trained:
         """The word pairs. Raises ModelError if there are no words."""

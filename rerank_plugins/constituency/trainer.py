@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
 
 from rerank_plugins.constituency.lexicon import Tagged
 from rerank_plugins.constituency.treebank_files import (
@@ -142,12 +144,11 @@ class TreebankTrainer(Trainer):
 class SplitTrainer(TreebankTrainer):
     """A trainer of grammars whose symbols may be split into latent states."""
 
-    splits: int | None = option(
-        None, within="[0, 8]", doc=f"Number of rounds in which symbols are split into latent states. Default: {SPLITS}."
+    splits: Annotated[int, Field(ge=0, le=8)] | None = option(
+        None, doc=f"Number of rounds in which symbols are split into latent states. Default: {SPLITS}."
     )
-    max_split_trees: int | None = option(
+    max_split_trees: Annotated[int, Field(ge=1)] | None = option(
         None,
-        within="[1, ]",
         metavar="TREES",
         doc="Learn the splits on at most this many trees of each FILE, evenly spaced, and only the last iterations on "
         "all trees. Default: all.",
@@ -158,9 +159,8 @@ class SplitTrainer(TreebankTrainer):
         doc="Features whose marks labels bear, number,gap,…, of English trees in brackets, or of CoNLL-U with FEATS.",
     )
 
-    min_mark_count: float = option(
+    min_mark_count: Annotated[float, Field(ge=0)] = option(
         200.0,
-        within="[0, ]",
         metavar="COUNT",
         doc="With features: states of labels with marks that occur less often than this are made one, and rules a "
         "thousandth as often are left out. More of it makes a smaller, faster grammar.",
@@ -236,9 +236,9 @@ class GrammarTrainer(SplitTrainer):
     binarise: Literal["right", "left", "head"] = option(
         "right", doc="Direction in which rules of more than two children are binarised."
     )
-    horizontal: int = option(0, within="[0, ]", doc="Number of siblings in the names of intermediate symbols.")
-    vertical: int = option(
-        1, within="[1, ]", doc="Vertical Markov order: with 2, phrases are annotated with their parent."
+    horizontal: Annotated[int, Field(ge=0)] = option(0, doc="Number of siblings in the names of intermediate symbols.")
+    vertical: Annotated[int, Field(ge=1)] = option(
+        1, doc="Vertical Markov order: with 2, phrases are annotated with their parent."
     )
     annotations: str = option(
         "", metavar="NAMES", doc="State splits: tag-pa,base-np,…, or klein-manning for all of them."

@@ -34,7 +34,6 @@ def option(
     *,
     doc: str,
     changes_results: bool = True,
-    within: str = "",
     short: str = "",
     metavar: str = "",
     writes: bool = False,
@@ -42,10 +41,11 @@ def option(
     """A dataclass field with a one-line description, which `rerank plugins` shows; required if it has no default.
 
     `changes_results` is false for the size of a batch and the like: what was computed with another value is used again.
-    Numbers may have an interval that they lie `within`, as in "[1, 6]" or "(0, ]". The options of trainers may have, on
-    the command line, a `short` letter and a `metavar`; `writes` is true of a path that training writes.
+    The type may have constraints, which pydantic checks: `order: Annotated[int, Field(ge=1, le=6)] = option(…)`. The
+    options of trainers may have, on the command line, a `short` letter and a `metavar`; `writes` is true of a path that
+    training writes.
     """
-    command_line = {"within": within, "short": short, "metavar": metavar, "writes": writes}
+    command_line = {"short": short, "metavar": metavar, "writes": writes}
     return dataclasses.field(default=default, metadata={"doc": doc, "changes_results": changes_results, **command_line})
 
 

@@ -14,13 +14,12 @@ from difflib import get_close_matches
 from functools import cached_property, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import pluggy
 
 from rerank_plugins.core.errors import PluginError
 from rerank_plugins.core.guests.stdout import Inside
-from rerank_plugins.core.intervals import Interval
 
 if TYPE_CHECKING:
     import click
@@ -43,10 +42,16 @@ BUILTIN = tuple(f"rerank_plugins.{family}" for family in FAMILIES)  # rooms, eac
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """An option of a plugin; `default` is dataclasses.MISSING if the option is required."""
+    """An option of a plugin; `default` is dataclasses.MISSING if the option is required.
+
+    `type` has the constraints that pydantic checks, such as `Annotated[int, Field(ge=1)]`; `plain_type` has none.
+    """
+
+    within: ClassVar[None] = None
 
     name: str
     type: Any
+    plain_type: Any
     default: Any
     doc: str
     metadata: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # all that `option` was told
@@ -54,15 +59,9 @@ class Option:
     @property
     def type_name(self) -> str:
         """The type as shown to users: `float`, `Literal['a', 'b']`, `str | None`."""
-        if isinstance(self.type, type):
-            return self.type.__name__
-        return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", str(self.type))
-
-    @property
-    def within(self) -> Interval | None:
-        """The interval that its numbers lie in, if it has one. Raises PluginError for one that is written wrongly."""
-        written = self.metadata.get("within")
-        return Interval.parse(written) if written else None
+        if isinstance(self.plain_type, type):
+            return self.plain_type.__name__
+        return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", str(self.plain_type))
 
     @property
     def required(self) -> bool:
@@ -110,19 +109,19 @@ class Entry:
         """The dataclass fields of the factory that a user may set."""
         if not dataclasses.is_dataclass(self.factory):
             return []
-        types = _types_of(self.factory)
-        return [_option(f, types[f.name]) for f in dataclasses.fields(self.factory) if f.init]
+        types, plain = _types_of(self.factory)
+        return [_option(f, types[f.name], plain[f.name]) for f in dataclasses.fields(self.factory) if f.init]
 
 
 @lru_cache(maxsize=512)
-def _types_of(factory: Callable[..., Any]) -> dict[str, Any]:
-    """The types of the fields of a class, which are looked up in its module once."""
-    return typing.get_type_hints(factory, include_extras=True)
+def _types_of(factory: Callable[..., Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The types of the fields of a class with and without constraints, which are looked up in its module once."""
+    return typing.get_type_hints(factory, include_extras=True), typing.get_type_hints(factory)
 
 
-def _option(f: dataclasses.Field[Any], type_: Any) -> Option:
+def _option(f: dataclasses.Field[Any], type_: Any, plain_type: Any) -> Option:
     default = f.default_factory() if f.default_factory is not dataclasses.MISSING else f.default
-    return Option(f.name, type_, default, f.metadata.get("doc", ""), f.metadata)
+    return Option(f.name, type_, plain_type, default, f.metadata.get("doc", ""), f.metadata)
 
 
 @dataclasses.dataclass(frozen=True)

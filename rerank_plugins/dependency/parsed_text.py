@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from rerank_plugins import Trained, Trainer, TrainingData, counted, option
 from rerank_plugins.core.dependency_tree import write_conllu
@@ -30,8 +33,8 @@ class TreebankTrainer(Trainer):
     default_parser = "english"
     writes_treebank = True
 
-    max_length: int = option(60, within="[1, ]", doc="Leave out trees of more words than this.")
-    every: int = option(1, within="[1, ]", doc="Write only every Nth of the others, the first one included.")
+    max_length: Annotated[int, Field(ge=1)] = option(60, doc="Leave out trees of more words than this.")
+    every: Annotated[int, Field(ge=1)] = option(1, doc="Write only every Nth of the others, the first one included.")
 
     def train(self, data: TrainingData) -> Trained:
         """The trees, which are written as they are read."""

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
 
 from rerank_plugins import (
     ConfigError,
@@ -49,12 +51,12 @@ class DependencyLMTrainer(Trainer):
     uses = ("language", "held-out", "cluster")
     default_parser = "english"
 
-    order: int = option(4, within="[1, 6]", doc="Number of words in a path: a word and its ancestors.")
+    order: Annotated[int, Field(ge=1, le=6)] = option(4, doc="Number of words in a path: a word and its ancestors.")
     unlabelled: bool = option(False, doc="Leave the labels of arcs out of the contexts.")
     smoothing: Literal["stupid-backoff", "kneser-ney"] = option(
         "stupid-backoff", doc="Stupid backoff, or interpolated modified Kneser–Ney smoothing."
     )
-    min_count: int = option(5, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
+    min_count: Annotated[int, Field(ge=1)] = option(5, doc="Treat words that occur less often than this as unknown.")
     prune: str = option(
         "0", metavar="COUNTS", doc="Prune paths that occur at most this often, one count for each order: 0,1,2."
     )
@@ -167,9 +169,8 @@ class DependencyParserTrainer(Trainer):
     uses = ("seed",)
 
     language: str = option(metavar="CODE", doc="Code of the language, such as en.")
-    epochs: int | None = option(
+    epochs: Annotated[int, Field(ge=1)] | None = option(
         None,
-        within="[1, ]",
         doc="Number of passes over the treebanks. Default: 20, or more if that is fewer than 4,000 steps.",
     )
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
 
 from rerank_plugins import ConfigError, Trained, TrainingData, option
 from rerank_plugins.constituency.trainer import SplitTrainer
@@ -51,10 +53,9 @@ class HhmmTrainer(SplitTrainer):
     estimation: Literal["grammar", "events"] = option(
         "grammar", doc="Compute the probabilities from a grammar, or count events in right-corner trees."
     )
-    depth: int = option(4, within="[1, 15]", doc="Number of elements of the store.")
-    smoothing: float = option(
+    depth: Annotated[int, Field(ge=1, le=15)] = option(4, doc="Number of elements of the store.")
+    smoothing: Annotated[float, Field(ge=0)] = option(
         1.0,
-        within="[0, ]",
         doc="With `--estimation events`: weight of the estimates from less context; 0 gives relative frequencies.",
     )
 

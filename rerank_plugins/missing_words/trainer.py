@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
 
 from rerank_plugins import Trained, Trainer, TrainingData, counted, option
 
@@ -27,22 +29,20 @@ class MissingWordsTrainer(Trainer):
 
     uses = ("seed", "jobs")
 
-    window: int = option(
+    window: Annotated[int, Field(ge=2, le=10)] = option(
         4,
-        within="[2, 10]",
         metavar="W",
         doc="Locate words by the pairs of a window of this many words, an even number.",
     )
-    gamma: tuple[float, ...] = option(
+    gamma: tuple[Annotated[float, Field(ge=0)], ...] = option(
         (),
-        within="[0, ]",
         metavar="G",
         doc="The exponent γ by which many votes count more than few. Repeatable: the best is chosen on held-out "
         "sentences. Default: 0, 0.01, 0.03, 0.1 and 0.3.",
     )
-    min_count: int = option(2, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
-    max_words: int | None = option(
-        None, within="[1, ]", metavar="N", doc="Keep only the N most frequent words in the vocabulary."
+    min_count: Annotated[int, Field(ge=1)] = option(2, doc="Treat words that occur less often than this as unknown.")
+    max_words: Annotated[int, Field(ge=1)] | None = option(
+        None, metavar="N", doc="Keep only the N most frequent words in the vocabulary."
     )
     held_out: str | None = option(
         None,

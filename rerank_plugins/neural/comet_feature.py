@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, NBestList, option
 from rerank_plugins.neural.comet_checkpoint import ENCODER, MODEL, open_estimator
@@ -25,7 +26,7 @@ class CometFeature(FeatureExtractor):
     encoder: Path | None = option(None, doc=ENCODER)
     device: str = option("cpu", doc=DEVICE, changes_results=False)
     dtype: Dtype = option("float32", doc=DTYPE)
-    batch_tokens: int = option(TOKENS, doc=BATCH_READ, within="[1, ]", changes_results=False)
+    batch_tokens: Annotated[int, Field(ge=1)] = option(TOKENS, doc=BATCH_READ, changes_results=False)
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 1) scores. Raises ConfigError for a list without source and an estimator of references, ModelError."""

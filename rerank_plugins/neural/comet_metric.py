@@ -9,9 +9,10 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from rerank_plugins import ConfigError, FloatArray, PickledFields, __version__, check_texts, option
 from rerank_plugins.core.identity import path_hash
@@ -31,12 +32,12 @@ class CometMetric(PickledFields, SegmentAverage):
 
     model: Path = option(doc=MODEL)
     encoder: Path | None = option(None, doc=ENCODER)
-    scale: float = option(
-        100.0, doc="multiply the scores by this; 1 for those that unbabel-comet prints", within="(0, ]"
+    scale: Annotated[float, Field(gt=0)] = option(
+        100.0, doc="multiply the scores by this; 1 for those that unbabel-comet prints"
     )
     device: str = option("cpu", doc=DEVICE, changes_results=False)
     dtype: Dtype = option("float32", doc=DTYPE)
-    batch_tokens: int = option(TOKENS, doc=BATCH_READ, within="[1, ]", changes_results=False)
+    batch_tokens: Annotated[int, Field(ge=1)] = option(TOKENS, doc=BATCH_READ, changes_results=False)
 
     def __post_init__(self) -> None:
         """Start without sources: `with_sources` names them."""

@@ -9,9 +9,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from rerank_plugins import ConfigError, FloatArray, LanguageModel, ModelError, NBestList, PickledFields, option
 from rerank_plugins.neural.completions_server import ADVICE, CompletionsServer, check_url
@@ -41,11 +42,13 @@ class ServerLanguageModel(PickledFields, LanguageModel):
     key_variable: str = option(
         "RERANK_LLM_KEY", doc="environment variable that holds the server's key", changes_results=False
     )
-    at_once: int = option(8, doc="requests that are sent at the same time", within="[1, ]", changes_results=False)
-    batch: int = option(8, doc="texts of a request", within="[1, ]", changes_results=False)
-    timeout: float = option(300.0, doc="seconds to wait for an answer", within="(0, ]", changes_results=False)
-    retries: int = option(
-        5, doc="repetitions of a request that a busy or broken server has not answered", within="[0, ]",
+    at_once: Annotated[int, Field(ge=1)] = option(
+        8, doc="requests that are sent at the same time", changes_results=False
+    )
+    batch: Annotated[int, Field(ge=1)] = option(8, doc="texts of a request", changes_results=False)
+    timeout: Annotated[float, Field(gt=0)] = option(300.0, doc="seconds to wait for an answer", changes_results=False)
+    retries: Annotated[int, Field(ge=0)] = option(
+        5, doc="repetitions of a request that a busy or broken server has not answered",
         changes_results=False,
     )  # fmt: skip
 

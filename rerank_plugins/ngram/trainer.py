@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
 
 from rerank_plugins import Trained, Trainer, TrainingData, counted, option
 
@@ -29,13 +31,13 @@ class NgramTrainer(Trainer):
 
     uses = ("language", "text", "held-out", "jobs")
 
-    order: int = option(5, within="[1, 6]", doc="Length of the longest n-grams.")
+    order: Annotated[int, Field(ge=1, le=6)] = option(5, doc="Length of the longest n-grams.")
     smoothing: Literal["kneser-ney", "stupid-backoff"] = option(
         "kneser-ney", doc="Interpolated modified Kneser–Ney smoothing, or stupid backoff."
     )
-    min_count: int = option(1, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
-    max_words: int | None = option(
-        None, within="[1, ]", metavar="N", doc="Keep only the N most frequent words in the vocabulary."
+    min_count: Annotated[int, Field(ge=1)] = option(1, doc="Treat words that occur less often than this as unknown.")
+    max_words: Annotated[int, Field(ge=1)] | None = option(
+        None, metavar="N", doc="Keep only the N most frequent words in the vocabulary."
     )
     closed: bool = option(False, doc="Give unknown words no probability (a closed vocabulary).")
     prune: str = option(

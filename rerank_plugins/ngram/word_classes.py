@@ -12,6 +12,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from rerank_plugins import FormatError, Trained, Trainer, TrainingData, normal_form, option, read_trees
 from rerank_plugins.core.brackets_and_quotes import spellings
@@ -130,7 +133,7 @@ class WordClassesTrainer(Trainer):
     text: tuple[str, ...] = option(
         (), metavar="FILE", doc="Keep the most frequent words of this tokenised text as they are. Repeatable."
     )
-    max_words: int = option(200, within="[1, ]", doc="How many of the most frequent words to keep.")
+    max_words: Annotated[int, Field(ge=1)] = option(200, doc="How many of the most frequent words to keep.")
 
     def train(self, data: TrainingData) -> Trained:
         """The `WordClasses` of the tags of treebanks. Raises FormatError."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from rerank_plugins import ConfigError, Trained, Trainer, TrainingData, counted, option
 
@@ -27,11 +29,11 @@ class EsaTrainer(Trainer):
         doc="A document is a line (title<TAB>text, or text alone), a block of lines that ends at an empty line "
         "(blocks; it may start with `# title`), or N lines of running text.",
     )
-    max_documents: int = option(500, within="[1, ]", doc="Keep at most this many documents for each word.")
-    min_length: int = option(100, within="[1, ]", doc="Leave out documents of fewer words.")
-    min_count: int = option(3, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
-    max_words: int | None = option(
-        None, within="[1, ]", metavar="N", doc="Keep only the N most frequent words in the vocabulary."
+    max_documents: Annotated[int, Field(ge=1)] = option(500, doc="Keep at most this many documents for each word.")
+    min_length: Annotated[int, Field(ge=1)] = option(100, doc="Leave out documents of fewer words.")
+    min_count: Annotated[int, Field(ge=1)] = option(3, doc="Treat words that occur less often than this as unknown.")
+    max_words: Annotated[int, Field(ge=1)] | None = option(
+        None, metavar="N", doc="Keep only the N most frequent words in the vocabulary."
     )
     keep_case: bool = option(False, doc="Do not convert the text to lower case.")
 
@@ -79,24 +81,24 @@ class RandomIndexingTrainer(Trainer):
     space: tuple[Literal["document", "window", "directional", "positional", "lsa"], ...] = option(
         (), doc="A vector space to build. Repeatable. Default: all but lsa."
     )
-    dimensions: int = option(
-        200, within="[2, 10000]", doc="Dimensions of the vectors; the directional space has twice as many."
+    dimensions: Annotated[int, Field(ge=2, le=10000)] = option(
+        200, doc="Dimensions of the vectors; the directional space has twice as many."
     )
-    nonzero: int = option(5, within="[1, ]", doc="Number of non-zero elements of an index vector.")
-    radius: int = option(6, within="[1, ]", doc="Number of context words on each side of a word.")
+    nonzero: Annotated[int, Field(ge=1)] = option(5, doc="Number of non-zero elements of an index vector.")
+    radius: Annotated[int, Field(ge=1)] = option(6, doc="Number of context words on each side of a word.")
     documents: Literal["lines", "blocks"] = option(
         "lines", doc="A document is a line, or a block of lines that ends at an empty line."
     )
-    min_count: int = option(5, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
-    max_words: int | None = option(
-        None, within="[1, ]", metavar="N", doc="Keep only the N most frequent words in the vocabulary."
+    min_count: Annotated[int, Field(ge=1)] = option(5, doc="Treat words that occur less often than this as unknown.")
+    max_words: Annotated[int, Field(ge=1)] | None = option(
+        None, metavar="N", doc="Keep only the N most frequent words in the vocabulary."
     )
     keep_case: bool = option(False, doc="Do not convert the text to lower case.")
     context_weight: Literal["sif", "none"] = option(
         "sif", doc="Give frequent context words less weight (sif), or all the same, as in the paper."
     )
     centre: bool = option(False, doc="Subtract the mean vector from all vectors.")
-    jobs: int = option(2, within="[1, ]", short="j", doc="Number of threads; each builds one space at a time.")
+    jobs: Annotated[int, Field(ge=1)] = option(2, short="j", doc="Number of threads; each builds one space at a time.")
 
     def train(self, data: TrainingData) -> Trained:
         """A `RandomIndexModel`. Raises ModelError where there are no words."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from rerank_plugins import ConfigError, Trained, TrainedOn, Trainer, TrainingData, counted, option
 
@@ -30,21 +33,21 @@ class ConceptTrainer(Trainer):
     text_file: tuple[Path, ...] = option(
         (), metavar="FILE", doc="Tokenised text, one sentence per line, for the first clusters. Repeatable."
     )
-    concepts: int = option(100, within="[1, ]", doc="Number of concepts, which are clusters of words.")
-    max_headwords: int = option(
+    concepts: Annotated[int, Field(ge=1)] = option(100, doc="Number of concepts, which are clusters of words.")
+    max_headwords: Annotated[int, Field(ge=1)] = option(
         15_000,
-        within="[1, ]",
         doc="Keep at most this many words, each with its part of speech; all others are rare.",
     )
-    min_count: float = option(
+    min_count: Annotated[float, Field(gt=0)] = option(
         5.0,
-        within="(0, ]",
         doc="Words that occur less often are rare; relations, if less than a hundred times this.",
     )
-    iterations: int = option(4, within="[0, ]", doc="Number of EM iterations.")
-    dimensions: int = option(200, within="[1, ]", doc="Dimensions of the vectors of contexts.")
-    head_prior: float = option(50.0, within="[0, ]", doc="Pseudo-counts that draw P_H of each concept to the mean.")
-    relation_prior: float = option(50.0, within="[0, ]", doc="Pseudo-counts of the same kind on P_L.")
+    iterations: Annotated[int, Field(ge=0)] = option(4, doc="Number of EM iterations.")
+    dimensions: Annotated[int, Field(ge=1)] = option(200, doc="Dimensions of the vectors of contexts.")
+    head_prior: Annotated[float, Field(ge=0)] = option(
+        50.0, doc="Pseudo-counts that draw P_H of each concept to the mean."
+    )
+    relation_prior: Annotated[float, Field(ge=0)] = option(50.0, doc="Pseudo-counts of the same kind on P_L.")
 
     def train(self, data: TrainingData) -> Trained:
         """A `ConceptModel`. Raises ConfigError, FormatError."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
 
 from rerank_plugins import Trained, TrainingData, Tree, option
 from rerank_plugins.constituency.trainer import TreebankTrainer
@@ -32,25 +34,26 @@ class SvsTrainer(TreebankTrainer):
 
     uses = ("seed", "held-out")
 
-    concepts: int = option(10, within="[1, ]", doc="Number of concepts, which are clusters of headwords.")
-    max_headwords: int = option(1000, within="[1, ]", doc="Number of headwords to keep; all others become unk.")
-    iterations: int = option(20, within="[0, ]", doc="Number of EM iterations.")
-    restarts: int = option(
-        10, within="[1, ]", doc="Number of random initialisations of EM; that of highest likelihood is kept."
+    concepts: Annotated[int, Field(ge=1)] = option(10, doc="Number of concepts, which are clusters of headwords.")
+    max_headwords: Annotated[int, Field(ge=1)] = option(1000, doc="Number of headwords to keep; all others become unk.")
+    iterations: Annotated[int, Field(ge=0)] = option(20, doc="Number of EM iterations.")
+    restarts: Annotated[int, Field(ge=1)] = option(
+        10, doc="Number of random initialisations of EM; that of highest likelihood is kept."
     )
-    rule_prior: float = option(
-        50.0, within="[0, ]", doc="Pseudo-counts of a prior that pulls the rule probabilities towards the treebank's."
+    rule_prior: Annotated[float, Field(ge=0)] = option(
+        50.0, doc="Pseudo-counts of a prior that pulls the rule probabilities towards the treebank's."
     )
-    head_prior: float = option(0.0, within="[0, ]", doc="Pseudo-counts of this prior for the headword probabilities.")
+    head_prior: Annotated[float, Field(ge=0)] = option(
+        0.0, doc="Pseudo-counts of this prior for the headword probabilities."
+    )
     annotations: str | None = option(
         None,
         metavar="NAMES",
         doc="State splits: klein-manning, or some of its splits; transitive and frame annotate verbs with their "
         "arguments. Default: klein-manning for English trees in brackets, none for others.",
     )
-    min_count: int = option(
+    min_count: Annotated[int, Field(ge=1)] = option(
         20,
-        within="[1, ]",
         doc="Replace categories and relations that occur less often than this by less annotated ones.",
     )
 

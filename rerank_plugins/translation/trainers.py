@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
 
 from rerank_plugins import Trained, Trainer, TrainingData, counted, option
 
@@ -64,11 +66,15 @@ class WordLexiconTrainer(Trainer):
     reads = "pairs"
     uses = ("jobs",)
 
-    epochs: int = option(10, within="[1, ]", doc="Passes over the sentence pairs.")
-    rate: float = option(0.15, within="(0, ]", doc="Size of a step along the gradient in the first pass.")
-    decay: float = option(0.75, within="(0, 1]", doc="What each pass multiplies the size of a step by.")
-    min_source_count: int = option(2, within="[1, ]", doc="Leave out source words of fewer sentences than this.")
-    min_target_count: int = option(5, within="[1, ]", doc="Leave out target words of fewer sentences than this.")
+    epochs: Annotated[int, Field(ge=1)] = option(10, doc="Passes over the sentence pairs.")
+    rate: Annotated[float, Field(gt=0)] = option(0.15, doc="Size of a step along the gradient in the first pass.")
+    decay: Annotated[float, Field(gt=0, le=1)] = option(0.75, doc="What each pass multiplies the size of a step by.")
+    min_source_count: Annotated[int, Field(ge=1)] = option(
+        2, doc="Leave out source words of fewer sentences than this."
+    )
+    min_target_count: Annotated[int, Field(ge=1)] = option(
+        5, doc="Leave out target words of fewer sentences than this."
+    )
     keep_case: bool = option(False, doc="Do not convert the source to lower case.")
 
     def train(self, data: TrainingData) -> Trained:
@@ -107,18 +113,18 @@ class WordAlignmentTrainer(Trainer):
     reads = "pairs"
     uses = ("held-out", "jobs")
 
-    iterations: int = option(5, within="[1, ]", doc="Iterations of EM.")
-    alpha: float = option(
+    iterations: Annotated[int, Field(ge=1)] = option(5, doc="Iterations of EM.")
+    alpha: Annotated[float, Field(ge=0)] = option(
         0.01,
-        within="[0, ]",
         doc="Dirichlet prior of translation probabilities (variational Bayes); 0 for maximum likelihood.",
     )
-    null: float = option(0.08, within="(0, 1)", doc="Probability that a word is aligned to no word.")
+    null: Annotated[float, Field(gt=0, lt=1)] = option(0.08, doc="Probability that a word is aligned to no word.")
     keep_case: bool = option(False, doc="Do not convert the text to lower case.")
-    max_length: int = option(100, within="[1, ]", metavar="N", doc="Leave out pairs with more than N words on a side.")
-    min_probability: float = option(
+    max_length: Annotated[int, Field(ge=1)] = option(
+        100, metavar="N", doc="Leave out pairs with more than N words on a side."
+    )
+    min_probability: Annotated[float, Field(ge=0, le=1)] = option(
         1e-5,
-        within="[0, 1]",
         metavar="P",
         doc="Leave pairs of words out of the file whose probability is below P both ways.",
     )

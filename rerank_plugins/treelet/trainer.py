@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
 
 from rerank_plugins import ConfigError, Trained, TrainedOn, Trainer, TrainingData, Tree, counted, option
 
@@ -42,9 +44,11 @@ class TreeletLMTrainer(Trainer):
     variant: Literal["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"] = option(
         "treelet", doc="The treelet model, or one of its baselines."
     )
-    min_count: int = option(1, within="[1, ]", doc="Replace words that occur less often than this by signatures.")
-    min_rule_count: int = option(
-        1, within="[1, ]", doc="Leave rules that occur less often than this to the 4-grams of symbols."
+    min_count: Annotated[int, Field(ge=1)] = option(
+        1, doc="Replace words that occur less often than this by signatures."
+    )
+    min_rule_count: Annotated[int, Field(ge=1)] = option(
+        1, doc="Leave rules that occur less often than this to the 4-grams of symbols."
     )
     prune: str = option(
         "0", metavar="COUNTS", doc="Prune word events that occur at most this often, one count for each order: 0,0,0,1."
@@ -53,11 +57,11 @@ class TreeletLMTrainer(Trainer):
     prune_yields: str = option(
         "0", metavar="COUNTS", doc="Prune the 4-grams of symbols, which are counted in distinct rules, in the same way."
     )
-    signatures_after: int = option(
-        10_000, within="[0, ]", doc="Number of sentences after which new words may become signatures."
+    signatures_after: Annotated[int, Field(ge=0)] = option(
+        10_000, doc="Number of sentences after which new words may become signatures."
     )
-    signature_rate: float = option(
-        0.1, within="[0, 1]", doc="Proportion of the new words that become signatures from then on."
+    signature_rate: Annotated[float, Field(ge=0, le=1)] = option(
+        0.1, doc="Proportion of the new words that become signatures from then on."
     )
     compact: bool = option(False, doc="Write a compressed file, with probabilities rounded by up to 1.8 %.")
 

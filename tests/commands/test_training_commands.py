@@ -48,7 +48,9 @@ def test_help_in_a_process_of_its_own():
 PLUGIN = r"""
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from rerank_plugins import Trained, Trainer, counted, hookimpl, open_atomic, option
 
@@ -59,7 +61,7 @@ class CountsTrainer(Trainer):
 
     uses = ("text", "language", "seed")
 
-    least: int = option(1, within="[1, 9]", short="l", doc="Leave out rarer words.")
+    least: Annotated[int, Field(ge=1, le=9)] = option(1, short="l", doc="Leave out rarer words.")
     skip: tuple[str, ...] = option((), doc="Leave out this word. Repeatable.")
     order: Literal["count", "word"] = option("count", doc="What the words are ordered by.")
     reverse: bool = option(False, doc="Reverse the order.")

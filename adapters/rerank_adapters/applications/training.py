@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 import click
 
@@ -20,10 +20,10 @@ from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_plugins import ConfigError, PluginError
 from rerank_plugins.core.guests.makes import make
-from rerank_plugins.core.intervals import Interval
 from rerank_plugins.core.registry import Entry, Option, Registry
 from rerank_plugins.core.trainer import Trainer, common_uses, parses
 
+ENDS = ("ge", "gt", "le", "lt")  # of intervals of numbers, as pydantic names them
 ARGUMENTS = {"text": "TEXT...", "pairs": "SOURCE [TARGET]"}  # by what a trainer reads; others read FILEs
 PLAIN: dict[Any, click.ParamType[Any]] = {
     str: click.STRING,
@@ -130,20 +130,17 @@ def _click_type(entry: Entry, option: Option) -> tuple[Any, bool]:
         type_ = next(each for each in get_args(type_) if each is not NoneType)
     if get_origin(type_) is tuple:
         type_, multiple = get_args(type_)[0], True
+    type_, *constraints = get_args(type_) if get_origin(type_) is Annotated else (type_,)
     if get_origin(type_) is Literal:
         return click.Choice(get_args(type_)), multiple
     if type_ not in PLAIN:
         raise PluginError(f"trainer {entry.name!r}: the command line has no option of the type {option.type_name}")
-    if within := option.within:
-        return _interval(within, type_), multiple
+    checks = [check for constraint in constraints for check in constraint.metadata]
+    if ends := {end: getattr(check, end) for check in checks for end in ENDS if hasattr(check, end)}:
+        kind: Any = click.IntRange if type_ is int else click.FloatRange
+        least, most = ends.get("ge", ends.get("gt")), ends.get("le", ends.get("lt"))
+        return kind(least, most, min_open="gt" in ends, max_open="lt" in ends), multiple
     return PLAIN[type_], multiple
-
-
-def _interval(within: Interval, number: type) -> click.ParamType[Any]:
-    """The numbers of an interval."""
-    kind: Any = click.IntRange if number is int else click.FloatRange
-    least, most = (None if end is None else number(end) for end in within[:2])
-    return cast("click.ParamType[Any]", kind(least, most, min_open=within.low_open, max_open=within.high_open))
 
 
 class TrainGroup(LazyGroup):

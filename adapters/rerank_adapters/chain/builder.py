@@ -148,12 +148,6 @@ class Builder:
             problem = error.errors()[0]["msg"]
             message = f"{where}: option {option.name!r} is {value!r}; wanted {option.type_name}: {problem}"
             raise ConfigError(message) from None
-        if within := option.within:
-            for number in checked if isinstance(checked, tuple) else (checked,):
-                if number is not None and number not in within:
-                    written = option.metadata["within"]
-                    message = f"{where}: option {option.name!r} is {number!r}"
-                    raise ConfigError(f"{message}; wanted a number within {written}")
         return resolve(checked, self.base) if isinstance(checked, Path) else checked
 
     def _injected(self, type_: type, option: Option, value: Any, where: str) -> Any:
