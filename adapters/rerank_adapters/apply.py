@@ -17,8 +17,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from rerank_adapters.chain.list_facts import ListFacts
 from rerank_adapters.chain.provenance import recorded_job
+from rerank_adapters.data.unlike import ListFacts
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.extract import extracted
 from rerank_adapters.features.extraction import RECORDED, Extraction
@@ -86,7 +86,7 @@ def rerank(
             raise RerankError(f"segment {nbest.segment_id}: the total of a hypothesis is not a number")
         order = np.argsort(-totals, kind="stable").tolist()
         if facts is not None:
-            facts.add(nbest, in_order.names, in_order.values, left=order[0] != 0)
+            facts.add(nbest, in_order.names, in_order.values, changed=order[0] != 0)
         known = set(nbest.feature_names).union(*nbest.sparse)
         new = [
             column

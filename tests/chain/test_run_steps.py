@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
-from rerank_adapters.chain import data
 from rerank_adapters.chain.steps import Record, Step
+from rerank_adapters.data import dataset
 from tests.command_line import done
 
 CONFIG = """
@@ -91,7 +91,7 @@ def test_a_second_run_does_nothing_and_says_the_same(place, monkeypatch):
     def read(*arguments, **options):
         raise AssertionError("lists are read")
 
-    monkeypatch.setattr(data, "read_nbest", read)
+    monkeypatch.setattr(dataset, "read_nbest", read)
     for name in ("tune.nbest", "test.en", "job.toml"):
         os.utime(place / name, (1, 1))
     assert written(place) == set()

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from rerank_adapters import Pipeline, evaluate, read_nbest
-from rerank_adapters.evaluation.content import doubts
+from rerank_adapters.data.content import doubts
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError
 from tests.command_line import done, refused, rerank
@@ -87,7 +87,7 @@ def test_wrong_references_are_refused_with_what_was_found(job, references, said)
     assert re.search(said, message)
     assert message.startswith(f"outputs of '1-best' and {references}: ")
     assert message.endswith(
-        "`--trust-pairs` (in a config `trust_pairs = true`, in Python `trust_pairs=True`) goes on all the same"
+        "pass `--trust-pairs` to continue (in a config `trust_pairs = true`, in Python `trust_pairs=True`)"
     )
 
 

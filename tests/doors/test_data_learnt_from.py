@@ -4,11 +4,11 @@ import gzip
 
 import pytest
 
-from rerank_adapters.chain.overlap import SEGMENTS, segment_sample, warn_of_tuned
+from rerank_adapters.data.overlap import SEGMENTS, segment_sample, warn_if_tuned_on
 from tests.command_line import done
 from tests.conftest import ROOT
 
-TOO_GOOD = "too good; use other data"
+TOO_GOOD = "optimistic; use held-out data"
 PAIRS = ROOT / "example_nbest" / "similarity" / "pairs.tsv"
 JUDGEMENTS = "".join(f"{i % 2}\t{'w' * (1 + i % 2)} {i} {'x ' * (i % 2)}\n" for i in range(12))
 
@@ -37,7 +37,7 @@ def test_pairs_that_a_similarity_system_was_trained_on(put, tmp_path):
     text = PAIRS.read_text(encoding="utf-8")
     copy, other = put("copy.tsv", text), put("other.tsv", "".join(text.splitlines(keepends=True)[:9]))
     done("similarity", "train", PAIRS, "-o", tmp_path / "m.sim")
-    assert f"copy.tsv: the system {tmp_path}/m.sim was learnt from this very file (as pairs.tsv)" in (
+    assert f"copy.tsv: the system {tmp_path}/m.sim was trained on this very file (as pairs.tsv)" in (
         done("similarity", "evaluate", copy, other, "-M", tmp_path / "m.sim").err
     )
     assert TOO_GOOD not in done("similarity", "evaluate", other, "-M", tmp_path / "m.sim").err
@@ -120,9 +120,9 @@ def test_the_sample_of_segments_shows_how_many_are_shared(caplog, shared):
     test = [(f"{'tuned' if i < shared * 2000 else 'other'} {i}",) for i in range(2000)]
     record = {SEGMENTS: segment_sample(tuned)}
     assert len(record[SEGMENTS]) < 1200
-    warn_of_tuned(record, test, "test")
+    warn_if_tuned_on(record, test, "test")
     assert (TOO_GOOD in caplog.text) is (shared > 0.5)
     caplog.clear()
-    warn_of_tuned({}, test, "test")
-    warn_of_tuned(record, [], "test")
+    warn_if_tuned_on({}, test, "test")
+    warn_if_tuned_on(record, [], "test")
     assert not caplog.records

@@ -7,13 +7,13 @@ import re
 import pytest
 
 from rerank_adapters import Reranker, read_nbest
-from rerank_adapters.chain.list_facts import FEWEST
+from rerank_adapters.data.unlike import MIN_LISTS
 from rerank_adapters.weights import read_weights
 from tests.command_line import done, refused
 
 WORDS = ["the", "a", "dog", "cat", "saw", "heard", "old", "man", "in", "garden", "big", "small"]
 NO_GAIN = "No gain is shown"
-LISTS = FEWEST + 20
+LISTS = MIN_LISTS + 20
 
 
 def write_lists(folder, name, seed, *, telling, spread=1.0, longest=5):
@@ -190,7 +190,7 @@ def test_a_margin_cannot_be_tuned_without_folds(folder, tmp_path):
 
 def test_apply_warns_of_lists_unlike_those_of_the_tuning(folder, noise, guarded):
     warned = best(folder, "other", noise[0]).err
-    assert "these lists are unlike those that the weights were tuned on: " in warned
+    assert "these lists differ from the ones the weights were tuned on: " in warned
     assert re.search(r"[\d.]+ distinct hypotheses a list \([\d.]+ in tuning\)", warned)
     assert "1-bests changed" not in best(folder, "other", guarded[0]).err  # none changes anywhere
     assert re.search(r"Told spreads by [\d.]+ within lists \([\d.]+\)", warned)
@@ -198,10 +198,10 @@ def test_apply_warns_of_lists_unlike_those_of_the_tuning(folder, noise, guarded)
 
 @pytest.mark.parametrize("margin", [(), ("-t", "mira,margin=tuned"), ("-t", "mira,margin=0.5")])
 def test_apply_does_not_warn_of_lists_of_the_same_decoder(folder, margin):
-    assert "unlike" not in best(folder, "more-noise", tune(folder, "noise", *margin)[0]).err
+    assert "these lists differ" not in best(folder, "more-noise", tune(folder, "noise", *margin)[0]).err
 
 
 def test_few_lists_are_not_judged(folder, noise, tmp_path):
     lines = (folder / "other.nbest").read_text().splitlines(keepends=True)
-    (tmp_path / "few.nbest").write_text("".join(line for line in lines if int(line.split()[0]) < FEWEST - 1))
-    assert "unlike" not in best(tmp_path, "few", noise[0]).err
+    (tmp_path / "few.nbest").write_text("".join(line for line in lines if int(line.split()[0]) < MIN_LISTS - 1))
+    assert "these lists differ" not in best(tmp_path, "few", noise[0]).err

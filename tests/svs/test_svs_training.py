@@ -399,7 +399,7 @@ def test_commands(tmp_path):
     assert says_what_it_wrote(ran, r"the model \([\d.]+ MB\)", model)
     # file, two restarts, the one that is kept, the model, a warning of the same file, the test, the file
     assert len(ran.err.splitlines()) == 8
-    assert "bank.ptb: the model is learnt from this very file" in ran.err
+    assert "bank.ptb: the model is trained on this very file" in ran.err
     shown = done("lm", "clusters", model, "--category", "VBD")
     assert shown.out.startswith("Clusters of VBD")
     assert max(map(len, shown.lines)) <= 80

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from rerank_adapters.analysis.estimate import Estimate, estimate, feature_costs, peak
-from rerank_adapters.chain.content import SAMPLE, TRUSTED, PairedTexts, measured_mismatch, source_mismatches
-from rerank_adapters.chain.data import Data, lists_size
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.lists import NO_SCORES, needs_ranks, with_ranks
-from rerank_adapters.chain.overlap import overlap_with_tuning
+from rerank_adapters.chain.lists import NO_SCORES, content_check, files_of, needs_ranks, with_ranks
 from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.tune import validate_tuning
+from rerank_adapters.data.content import MAX_STYLED, TRUSTED, source_mismatches
+from rerank_adapters.data.dataset import Dataset
+from rerank_adapters.data.overlap import overlap_with_tuning
 from rerank_adapters.features.feature import Feature
 from rerank_adapters.features.unknown_words import of_feature
 from rerank_adapters.formats.decoder_features import decoder_table
@@ -70,8 +70,8 @@ class Check:
         self._same_features(present)
         if config.tune and present and not self._failed(""):
             tuning = present[0][1]
-            decoder = extraction_of(self.job).decoder_table(tuning.nbests)
-            job = with_ranks(self.job) if needs_ranks(self.job, tuning.nbests) else self.job
+            decoder = extraction_of(self.job).decoder_table(tuning.lists)
+            job = with_ranks(self.job) if needs_ranks(self.job, tuning.lists) else self.job
             self._try("[tuning]", lambda: validate_tuning(job, tuning, decoder))
             for name, system in systems_of(job).items():
                 self._try(f"[[system]] {name}", lambda system=system: validate_tuning(system, tuning, decoder))  # type: ignore[misc]
@@ -83,7 +83,7 @@ class Check:
             of_set = self.job.for_set(name)
             for label in (feature.label for feature in self._features):
                 extractor = of_set.extractor(label)
-                self._try(f"{name}: {label}", lambda check=extractor.check_lists, lists=data.nbests: check(lists))  # type: ignore[misc]
+                self._try(f"{name}: {label}", lambda check=extractor.check_lists, lists=data.lists: check(lists))  # type: ignore[misc]
         if self.costs and self._features and present and not self._failed(""):
             self._estimate([data for _, data in present])
         return self.findings
@@ -133,94 +133,97 @@ class Check:
             self._add("error", where, str(error).removeprefix(f"{where}: "))
             return None
 
-    def _data(self, name: str, data: DataSet) -> Data | None:
+    def _data(self, name: str, data: DataSet) -> Dataset | None:
         """The lists and references of a data set, with findings about both; None where the lists cannot be read."""
-        read = self._try(name, lambda: Data.read(self.job, data, references=False))
+        files = files_of(self.job, data)
+        purpose: Purpose = "tuning" if name == "tune" else "evaluation"
+        lists = replace(files, references=())
+        read = self._try(name, lambda: Dataset.read(name, lists, self.job.format, purpose))
         if read is None:
             return None
-        sizes = [len(nbest) for nbest in read.nbests]
-        distinct = sum(len(set(nbest.texts)) for nbest in read.nbests)
-        table = self._try(name, lambda: decoder_table(read.nbests, getattr(self.job.format, "dense_rule", None)))
+        distinct = sum(len(set(nbest.texts)) for nbest in read.lists)
+        table = self._try(name, lambda: decoder_table(read.lists, getattr(self.job.format, "dense_rule", None)))
         if table is not None:
             features = counted(len(table.names), "feature")
             features += f", {len(table.sparse.names)} sparse" if table.sparse.names else ""
             texts = counted(distinct, "distinct text")
-            self._add("ok", name, f"{lists_size(len(sizes), sum(sizes))} ({texts}), {features}")
-        if needs_ranks(self.job, read.nbests):
+            self._add("ok", name, f"{read.size} ({texts}), {features}")
+        if needs_ranks(self.job, read.lists):
             self._add("ok", name, NO_SCORES)
         for warning in self._oddities(read):
             self._add("warning", name, warning)
-        paths = [self.job.config.path(path) for path in data.references]
-        references = self._try(name, lambda: read_references(paths, data.reference_form)) if paths else None
+        references = None
+        if files.references:
+            references = self._try(name, lambda: read_references(files.references, files.reference_form))
         if references is None:
-            if not paths:
+            if not files.references:
                 level: Level = "error" if name == "tune" else "warning"
                 self._add(level, name, "there are no references, so nothing can be tuned or evaluated")
             return read
-        purpose: Purpose = "tuning" if name == "tune" else "evaluation"
-        paired = self._try(name, lambda: pair_lists(read.nbests, references, data.unpaired, purpose))
+        paired = self._try(name, lambda: pair_lists(read.lists, references, files.unpaired, purpose))
         for finding in paired.findings if paired else ():
             self._add("warning", name, finding)
-        return Data.of(name, paired) if paired else read
+        return Dataset.of(name, paired) if paired else read
 
     @staticmethod
-    def _oddities(data: Data) -> Iterator[str]:
+    def _oddities(data: Dataset) -> Iterator[str]:
         """Warnings about lists that can be read but look wrong."""
-        empty = sum(not h.text.strip() for nbest in data.nbests for h in nbest)
+        empty = sum(not h.text.strip() for nbest in data.lists for h in nbest)
         if empty:
             yield f"{counted(empty, 'hypothesis is', 'hypotheses are')} empty"
-        single = sum(len(nbest) == 1 for nbest in data.nbests)
+        single = sum(len(nbest) == 1 for nbest in data.lists)
         if single:
             yield f"{counted(single, 'list has', 'lists have')} a single hypothesis: nothing to choose"
-        scores = [[h.score for h in nbest if h.score is not None] for nbest in data.nbests]
+        scores = [[h.score for h in nbest if h.score is not None] for nbest in data.lists]
         unsorted = sum(any(a < b for a, b in pairwise(totals)) for totals in scores)
         if unsorted:
             lists = counted(unsorted, "list is", "lists are")
             yield f"{lists} not sorted by the totals: the first hypothesis counts as the 1-best"
 
-    def _same_features(self, sets: list[tuple[str, Data]]) -> None:
+    def _same_features(self, sets: list[tuple[str, Dataset]]) -> None:
         """An error for each set whose decoder features differ from those of the first set."""
         if len(sets) < 2:
             return
         (first, data), *others = sets
-        wanted = set(data.nbests[0].feature_names)
+        wanted = set(data.lists[0].feature_names)
         for name, other in others:
-            has = set(other.nbests[0].feature_names)
+            has = set(other.lists[0].feature_names)
             if has != wanted:
                 missing, extra = sorted(wanted - has), sorted(has - wanted)
                 differences = f"without {missing or 'none'}, also {extra or 'none'}"
                 self._add("error", name, f"other features than {first}: {differences}")
 
-    def _texts(self, name: str, data: Data) -> None:
+    def _texts(self, name: str, data: Dataset) -> None:
         """Warnings about words that models do not know."""
-        texts = [nbest[0].text for nbest in data.nbests[:SAMPLE]]
+        texts = [nbest[0].text for nbest in data.lists[:MAX_STYLED]]
         for feature in self._features:
             for warning in of_feature(feature.label, feature.extractor, feature.text.apply(texts)):
                 self._add("warning", name, warning)
 
-    def _content(self, name: str, data: Data, references: Sequence[Path]) -> None:
+    def _content(self, name: str, data: Dataset, references: Sequence[Path]) -> None:
         """Findings about content that does not fit the references, and about styles that differ from theirs."""
-        for warning in self._try("[[feature]]", lambda: list(source_mismatches(self.job, data.nbests))) or ():
+        for warning in self._try("[[feature]]", lambda: list(source_mismatches(self._features, data.lists))) or ():
             self._add("warning", name, warning)
         if not any(data.references) or self._failed("[[metric]]"):
             return
-        paired = PairedTexts.of_lists(data.nbests, data.references, references)
-        doubts = self._try(name, lambda: list(paired.doubts(self.job)))
+        content, texts = content_check(self.job), {"hypotheses": data.first_best}
+        sources = data.known_sources
+        doubts = self._try(
+            name, lambda: [*content.doubts(texts, data.references, files=references, sources=sources, ids=data.ids)]
+        )
         for doubt in doubts or ():
-            refused = doubt.certain and not self.job.config.trust_pairs
+            refused = doubt.certain and not content.trusted
             self._add("error" if refused else "warning", name, f"{doubt.text}; {TRUSTED}" if refused else doubt.text)
-        texts = [nbest[0].text for nbest in data.nbests[:SAMPLE]]
         for measure in self.job.measures:
-            mismatch = measured_mismatch(self.job, measure, "hypotheses", texts, data.references)
-            if mismatch:
+            if mismatch := content.mismatch(measure, "hypotheses", data.first_best, data.references):
                 self._add("warning", name, mismatch)
 
-    def _estimate(self, sets: list[Data]) -> None:
+    def _estimate(self, sets: list[Dataset]) -> None:
         """Lines about the time, memory and disk that a run takes."""
         before = peak()
-        costs = self._try("[[feature]]", lambda: feature_costs(self._features, sets[0].nbests))
+        costs = self._try("[[feature]]", lambda: feature_costs(self._features, sets[0].lists))
         if costs is not None:
-            nbests = [data.nbests for data in sets]
+            nbests = [data.lists for data in sets]
             self.estimated = estimate(self.job, costs, nbests, peak() - before)
             for what, text in estimate_lines(self.estimated):
                 self._add("ok", what, text)

@@ -12,11 +12,11 @@ from dataclasses import asdict
 
 import numpy as np
 
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.systems import without
 from rerank_adapters.chain.tune import families, fast_tuner, start_weights, tuning_data
 from rerank_adapters.chain.tuning.selection import Families, FamilyTrials, standard_error
+from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.job.config import System
 from rerank_adapters.report.facts import Contribution, Contributions
 from rerank_adapters.runtime.progress import StatusLine
@@ -94,7 +94,7 @@ def families_together(systems: Sequence[System], labels: Sequence[str]) -> dict[
     return {whole: left_out for whole, left_out in together.items() if len(left_out) > 1}
 
 
-def family_contributions(job: Job, data: Data, table: FeatureTable, weights: Weights) -> Contributions | None:
+def family_contributions(job: Job, data: Dataset, table: FeatureTable, weights: Weights) -> Contributions | None:
     """Measure the contributions to tuned weights on the tuning lists; None where the config sets no folds.
 
     The weights of each fold are tuned by the job's tuner if that is MIRA, and by MIRA with its defaults if not: a run

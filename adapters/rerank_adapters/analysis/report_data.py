@@ -10,9 +10,9 @@ import numpy as np
 
 from rerank_adapters.analysis.explanation import explain, explanation_record
 from rerank_adapters.apply import pairs_of, rerank
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import columns_of
+from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.oracle import oracle
 from rerank_adapters.evaluation.result import Evaluation
 from rerank_adapters.report.facts import ListLengths, RunFacts
@@ -41,7 +41,7 @@ def facts_of_tuning(weights: Weights, job: str, tuner: str) -> RunFacts:
 
 
 def with_lists_of(
-    facts: RunFacts, job: Job, weights: Weights, data: Data, table: FeatureTable, evaluation: Evaluation
+    facts: RunFacts, job: Job, weights: Weights, data: Dataset, table: FeatureTable, evaluation: Evaluation
 ) -> RunFacts:
     """The facts with scores by length of the lists, and explanations of the segments that changed most.
 
@@ -53,7 +53,7 @@ def with_lists_of(
         job = job.only(kept)
     orders = []
     if weights.decision == "map":
-        ranked = rerank(pairs_of(data.nbests, table), weights, None, features=job.features, form=job.format)
+        ranked = rerank(pairs_of(data.lists, table), weights, None, features=job.features, form=job.format)
         orders = [rescored.order for _, rescored in ranked]
     if orders and data.with_lost is not None:
         own = dict(zip(data.ids, orders, strict=True))
@@ -64,7 +64,7 @@ def with_lists_of(
 
 
 def _explanations(
-    system: str, job: Job, weights: Weights, data: Data, table: FeatureTable, evaluation: Evaluation
+    system: str, job: Job, weights: Weights, data: Dataset, table: FeatureTable, evaluation: Evaluation
 ) -> dict[str, object]:
     """By segment, why the new 1-best beats the decoder's, for the segments whose sentence scores changed most."""
     first = evaluation.metrics[0]
@@ -79,7 +79,7 @@ def _explanations(
     records: dict[str, object] = {}
     with CountingBar("segments explained", len(changed)) as bar:
         for place in (places[evaluation.segments[place].segment_id] for place in changed):
-            nbest = data.nbests[place]
+            nbest = data.lists[place]
             own = table.take_segments([place])[0]
             explanation = explain(job, weights, nbest, data.references[place], own, ("best", "first"))
             record = explanation_record(explanation)
@@ -90,15 +90,15 @@ def _explanations(
     return records
 
 
-def list_lengths(job: Job, data: Data, orders: Sequence[Sequence[int]]) -> ListLengths:
+def list_lengths(job: Job, data: Dataset, orders: Sequence[Sequence[int]]) -> ListLengths:
     """Scores by the job's first metric for n = 1, 2, 5, 10, … up to the longest list.
 
     `orders` (segments) have the positions of each list from best to worst, or are empty where the choice depends on
     the whole list. From a cut list, that hypothesis is chosen which comes first in the order.
     """
     measure = job.measures[0]
-    statistics = measure.statistics([nbest.texts for nbest in data.nbests], data.references, data.sources)
-    sizes = np.array([len(nbest) for nbest in data.nbests])
+    statistics = measure.statistics([nbest.texts for nbest in data.lists], data.references, data.sources)
+    sizes = np.array([len(nbest) for nbest in data.lists])
     starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
     lengths = lengths_up_to(int(sizes.max()))
     best, reranked = [], []

@@ -121,7 +121,7 @@ def report_step(run: Run, name: str) -> Step:
 
     def report() -> Iterator[str]:
         lists = run.lists(name)
-        yield from lists.warnings(name)
+        yield from (f"rerank: warning: {name}: {finding}" for finding in lists.findings)
         evaluation, tuned = _evaluation(run, name), read_weights(run.weights())
         table = FeatureTable.load(run.table(name))
         facts = with_lists_of(_facts(run, tuned), job, tuned, lists, table, evaluation)
@@ -163,9 +163,9 @@ def _evaluation(run: Run, name: str) -> Evaluation:
     with StatusLine(f"evaluating {data.name}"):
         return compare(
             run.job,
-            {"1-best": [nbest[0].text for nbest in data.nbests], **outputs},
+            {"1-best": data.first_best, **outputs},
             data.references,
             facts,
-            nbests=data.nbests,
+            nbests=data.lists,
             pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
         )

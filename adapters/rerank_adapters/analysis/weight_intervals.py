@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import take_segments
+from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.significance import Interval, percentile_interval
 from rerank_adapters.report.facts import TunedWeight
 from rerank_adapters.runtime.progress import CountingBar
@@ -68,7 +68,7 @@ def samples_of(job: Job) -> int:
     return (SAMPLES if job.tuner.quick() else 0) if wanted is None else wanted
 
 
-def weights_with_intervals(job: Job, data: Data, table: FeatureTable, weights: Weights) -> tuple[TunedWeight, ...]:
+def weights_with_intervals(job: Job, data: Dataset, table: FeatureTable, weights: Weights) -> tuple[TunedWeight, ...]:
     """The tuned weight of each dense feature and its part in the score, with intervals over resampled sets, if any.
 
     `table` has the features of the weights. The resampled sets are tuned by the job's own tuner, quick where it can be:

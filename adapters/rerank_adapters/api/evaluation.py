@@ -11,9 +11,9 @@ from rerank_adapters.api.given_lists import checked_lists
 from rerank_adapters.api.plugin_tables import PluginTables
 from rerank_adapters.api.reference_texts import Texts, by_id, check_order, files_of, in_order, labels_of, pair_with
 from rerank_adapters.apply import Reranked
-from rerank_adapters.chain.content import PairedTexts
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.lists import content_check
 from rerank_adapters.chain.loading import all_plugins
 from rerank_adapters.evaluation import Evaluation, SegmentFacts
 from rerank_adapters.formats.frames import is_frame
@@ -98,7 +98,7 @@ def evaluate(
         check_order(f"system {name!r}", labels_of(value), order or own_ids)
     outputs = {name: _outputs(name, value, ids, order or ids) for name, value in systems.items()}
     named = {f"outputs of {name!r}": own_outputs for name, own_outputs in outputs.items()}
-    PairedTexts(named, texts, files, ids=ids).check(job)
+    warn(content_check(job).warnings(named, texts, files=files, ids=ids))
     with showing(progress):
         return compare(job, outputs, texts, SegmentFacts(ids, sources, groups), nbests=lists)
 

@@ -18,15 +18,17 @@ from rerank_adapters.api.pipeline_parameters import PipelineParameters
 from rerank_adapters.api.plugin_tables import recorded_tuner
 from rerank_adapters.api.reference_texts import files_of, pair_with
 from rerank_adapters.apply import Pair, Reranked, pairs_of, rerank
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.lists import features_of, for_lists, tuning_set
+from rerank_adapters.chain.lists import content_check, features_of, for_lists
 from rerank_adapters.chain.loading import all_plugins, label_of, several
 from rerank_adapters.chain.provenance import EXTRACTING, extraction_of, job_of_table, recorded_job, recorded_tables
 from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.tune import TuningOutcome, compare_tuners, learn
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation
+from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.features.extraction import RECORDED
+from rerank_adapters.features.tables import records_extraction
+from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.job.config import read_config
 from rerank_adapters.weights import Weights, read_weights, write_weights
@@ -284,11 +286,13 @@ class Pipeline(PipelineParameters):
         table: FeatureTable | None,
         form: ReferenceForm,
         trust_pairs: bool,
-    ) -> tuple[Job, Data, FeatureTable]:
+    ) -> tuple[Job, Dataset, FeatureTable]:
         """What a tuning reads: the job completed by its lists, the lists with their references, and their features."""
         lists = checked_lists(nbests)
         job = self._job.changed(trust_pairs=trust_pairs or None)
         job = job if table is None else job_of_table(job, table, TABLE)
         paired = pair_with(lists, references, form, "tuning")
-        job, data = tuning_set(job, lists, paired, files_of(references), table)
+        data = Dataset.of("tune", paired).checked(content_check(job), files_of(references))
+        warn([*data.findings, *data.doubts])
+        job = for_lists(job, data.lists, ranks=table is None or not records_extraction(table))
         return job, data, features_of(job, data, table, TABLE)

@@ -10,17 +10,15 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from rerank_adapters.chain.content import PairedTexts
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import extraction_of, job_of_table
 from rerank_adapters.chain.tune import validate_tuning
+from rerank_adapters.data.content import ContentCheck
+from rerank_adapters.data.dataset import Dataset, Files
 from rerank_adapters.features.tables import records_extraction
-from rerank_adapters.formats.pairing import PairedLists, Unpaired, pair_lists, warn
-from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import ReferenceForm, read_references
-from rerank_adapters.formats.sources import Sources
-from rerank_adapters.runtime.progress import StatusLine
+from rerank_adapters.formats.pairing import Unpaired, warn
+from rerank_adapters.formats.references import ReferenceForm
+from rerank_adapters.job.config import DataSet
 from rerank_plugins import FeatureTable, NBestList
 
 RANK = "reciprocal-rank"
@@ -76,6 +74,21 @@ def with_table(job: Job, path: Path | None) -> tuple[Job, FeatureTable | None]:
     return job_of_table(job, table, path), table
 
 
+def content_check(job: Job, *, styles: bool = True) -> ContentCheck:
+    """How texts are checked against their references, by the settings of a job."""
+    config = job.config
+    default = "metric" not in config.model_fields_set
+    return ContentCheck(job.measures, config.language, config.trust_pairs, default, styles)
+
+
+def files_of(job: Job, data: DataSet) -> Files:
+    """The files of a data set of a job."""
+    path = job.config.path
+    source, groups = (path(own) if own else None for own in (data.source, data.groups))
+    lists, references = ([path(own) for own in several] for several in (data.nbest, data.references))
+    return Files(lists, references, source, groups, data.reference_form, data.unpaired)
+
+
 def read_tuning_set(
     job: Job,
     nbest: Sequence[str],
@@ -84,40 +97,21 @@ def read_tuning_set(
     source: Path | None,
     values: FeatureTable | None,
     unpaired: Unpaired = "empty",
-) -> tuple[Job, Data]:
+) -> tuple[Job, Dataset]:
     """Read lists and references; return them with the job with what these lists need (`for_lists`).
 
     `values` is the feature table that the command names: one that was extracted has the ranks where they are needed.
-    What is unpaired is logged. Raises ConfigError where lists and references do not belong together.
+    What is unpaired or doubtful is logged. Raises ConfigError where lists and references do not belong together.
     """
-    with StatusLine("reading the lists"):
-        sources = Sources.read(source, form) if source else None
-        nbests = read_nbest([Path(path) for path in nbest], job.format, sources, lines=False)
-    paired = pair_lists(nbests, read_references(references, form), unpaired, "tuning")
-    return tuning_set(job, nbests, paired, references, values)
-
-
-def tuning_set(
-    job: Job,
-    nbests: Sequence[NBestList],
-    paired: PairedLists,
-    references: Sequence[str | Path],
-    values: FeatureTable | None,
-) -> tuple[Job, Data]:
-    """The job with what the lists need, and the tuning set of those that are paired with their references.
-
-    `references` are the files of these, if they are in files, and `values` is as in `read_tuning_set`, which raises the
-    same errors.
-    """
-    job = for_lists(job, nbests, ranks=values is None or not records_extraction(values))
-    warn(paired.findings)
-    PairedTexts.of_lists(paired.nbests, paired.references, references).check(job)
-    return job, Data.of("tune", paired)
+    files = Files(nbest, references, source, None, form, unpaired)
+    data = Dataset.read("tune", files, job.format, "tuning", content_check(job))
+    warn([*data.findings, *data.doubts])
+    return for_lists(job, data.lists, ranks=values is None or not records_extraction(values)), data
 
 
 def features_of(
     job: Job,
-    data: Data,
+    data: Dataset,
     values: FeatureTable | None,
     table: Path | None,
     *,
@@ -129,7 +123,7 @@ def features_of(
     """
     extraction = extraction_of(job.for_set("tune"))
     if table is not None and values is not None:
-        return extraction.columns(data.nbests, values, table, folder=folder, all_columns=True)
-    decoder = extraction.decoder_table(data.nbests)
+        return extraction.columns(data.lists, values, table, folder=folder, all_columns=True)
+    decoder = extraction.decoder_table(data.lists)
     validate_tuning(job, data, decoder)
-    return extraction.table(data.nbests, decoder, folder=folder)
+    return extraction.table(data.lists, decoder, folder=folder)

@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from rerank_adapters.chain.content import PairedTexts
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.overlap import overlap_with_tuning
+from rerank_adapters.chain.lists import content_check, files_of
 from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.systems import name_in_files, systems_of
 from rerank_adapters.chain.tune import validate_tuning
+from rerank_adapters.data.dataset import Dataset
+from rerank_adapters.data.overlap import overlap_with_tuning
 from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.formats.pairing import Purpose
 from rerank_adapters.job.config import DataSet
-from rerank_adapters.runtime.progress import StatusLine
 from rerank_plugins import ConfigError, FeatureTable
 
 TUNE = "tune"  # the name of the tuning set in lines and files
@@ -36,15 +36,13 @@ logger = logging.getLogger(__name__)
 class Run:
     """A job, completed by its lists, the folder of its files, and the data sets: `tune`, and each test set.
 
-    `name` is that of the job in its reports; `warnings` has what is doubtful about the references of the sets that have
-    been read.
+    `name` is that of the job in its reports.
     """
 
     job: Job
     folder: Path
     name: str = ""
-    warnings: dict[str, list[str]] = field(default_factory=dict)
-    _read: dict[str, Data] = field(default_factory=dict)
+    _read: dict[str, Dataset] = field(default_factory=dict)
 
     @cached_property
     def sets(self) -> Mapping[str, DataSet]:
@@ -79,16 +77,15 @@ class Run:
     def _file(self, stem: str, label: str, suffix: str) -> Path:
         return self.folder / _file_name(stem, label, suffix)
 
-    def lists(self, name: str) -> Data:
+    def lists(self, name: str) -> Dataset:
         """A data set, read when it is first needed.
 
         Raises ConfigError where its lists and references do not belong together.
         """
         if name not in self._read:
-            with StatusLine("reading the lists"):
-                data = self._read[name] = Data.read(self.job, self.sets[name])
-            files = self.sets[name].references
-            self.warnings[name] = PairedTexts.of_lists(data.nbests, data.references, files).warnings(self.job)
+            purpose: Purpose = "tuning" if name == TUNE else "evaluation"
+            files = files_of(self.job, self.sets[name])
+            self._read[name] = Dataset.read(name, files, self.job.format, purpose, content_check(self.job))
         return self._read[name]
 
     def forget(self, name: str) -> None:
@@ -96,7 +93,7 @@ class Run:
         self._read.pop(name, None)
 
     @cached_property
-    def validated_tuning(self) -> Data:
+    def validated_tuning(self) -> Dataset:
         """The tuning set, after checks that would otherwise fail only when its features are there.
 
         Raises ConfigError for test sets with other features than the tuning set, and for wrong settings of the tuning.
@@ -105,10 +102,10 @@ class Run:
         for name in self.sets:
             if name != TUNE and (warning := overlap_with_tuning(data, self.lists(name))):
                 logger.warning("%s", warning)
-            names = self.lists(name).nbests[0].feature_names
-            if difference := names_differ(data.nbests[0].feature_names, names):
+            names = self.lists(name).lists[0].feature_names
+            if difference := names_differ(data.lists[0].feature_names, names):
                 raise ConfigError(f"{name}: other decoder features than the tuning lists: {difference}")
-        decoder = extraction_of(self.job).decoder_table(data.nbests)
+        decoder = extraction_of(self.job).decoder_table(data.lists)
         for system in self.systems.values():
             validate_tuning(system, data, decoder)
         return data
@@ -116,7 +113,7 @@ class Run:
     def columns(self, name: str, label: str) -> FeatureTable:
         """The table of a data set with the features of a system."""
         system, path = self.systems[label], self.table(name, label)
-        table, nbests = FeatureTable.load(path), self.lists(name).nbests
+        table, nbests = FeatureTable.load(path), self.lists(name).lists
         extraction = extraction_of(system.for_set(name))
         return extraction.columns(nbests, table, path, folder=self.folder, all_columns=False)
 

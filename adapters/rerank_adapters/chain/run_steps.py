@@ -10,11 +10,11 @@ from uuid import uuid4
 
 from rerank_adapters.apply import pairs_of, rerank
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
 from rerank_adapters.chain.provenance import EXTRACTING, extraction_of, recorded_tables
 from rerank_adapters.chain.run import RERANKED, TUNE, Run
 from rerank_adapters.chain.steps import Step
 from rerank_adapters.chain.tune import columns_of, learn
+from rerank_adapters.data.unlike import ListFacts, unlike_tuning
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.job.config import DataSet
@@ -44,9 +44,9 @@ def features_step(run: Run, name: str, label: str = RERANKED) -> Step:
         run.folder.mkdir(parents=True, exist_ok=True)
         if label == next(iter(run.first), RERANKED):
             yield f"{name}: {lists.size}"
-            for warning in run.warnings[name]:
+            for warning in lists.doubts:
                 yield f"rerank: warning: {warning}"
-        extraction_of(job).table(lists.nbests, folder=run.folder).save(table)
+        extraction_of(job).table(lists.lists, folder=run.folder).save(table)
 
     return Step(name, _named("features", label), inputs, [table], extract)
 
@@ -58,7 +58,7 @@ def weights_step(run: Run, label: str = RERANKED) -> Step:
     def tune() -> Iterator[str]:
         lists = run.validated_tuning
         if label == RERANKED:
-            yield from lists.warnings(TUNE)
+            yield from (f"rerank: warning: {TUNE}: {finding}" for finding in lists.findings)
         learnt = learn(job, lists, run.columns(TUNE, label), run.folder)
         write_weights(learnt.weights, weights)
         for line in learnt.summary:
@@ -80,7 +80,7 @@ def lists_step(run: Run, name: str, label: str = RERANKED) -> Step:
         with ExitStack() as files:
             lines = files.enter_context(open_atomic(best))
             lists = [files.enter_context(open_lists(path, run.job.format)) for path in ranked]
-            pairs = pairs_of(data.nbests, columns)
+            pairs = pairs_of(data.lists, columns)
             for nbest, rescored in rerank(
                 pairs, tuned, job.measures[0], features=job.features, form=job.format, facts=facts
             ):

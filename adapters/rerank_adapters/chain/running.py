@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import wanted_by, with_wanted
 from rerank_adapters.chain.run import TUNE, Run
@@ -18,6 +17,7 @@ from rerank_adapters.chain.run_steps import features_step, lists_step, weights_s
 from rerank_adapters.chain.steps import Print, Record, Step
 from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.tune import NAMED_STARTS
+from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.measure import Measure
 from rerank_plugins import ConfigError
 
@@ -45,7 +45,7 @@ def run_of(job: Job, record: Record, name: str, analyses: Analyses) -> Run:
     inputs = with_lists(job, data, (), features)
     wanted = record.recall("lists", inputs)
     if wanted is None:
-        wanted = wanted_by(job, run.lists(TUNE).nbests)
+        wanted = wanted_by(job, run.lists(TUNE).lists)
         record.remember("lists", inputs, wanted)
     run.job = with_wanted(job, wanted)
     tunings = [job.config.tuning, *(system.tuning for system in job.config.system if system.tuning)]
@@ -119,14 +119,14 @@ def _first_scores(run: Run, label: str) -> Iterator[str]:
         if name == TUNE or not run.sets[name].references:
             continue
         data = run.lists(name).counted
-        outputs = {"1-best": [nbest[0].text for nbest in data.nbests], **run.outputs(name, label)}
+        outputs = {"1-best": data.first_best, **run.outputs(name, label)}
         yield f"{name}, before the features that only other systems have:"
         for system, texts in outputs.items():
             scores = (f"{m.name} {_score(m, texts, data):.2f}" for m in run.job.measures)
             yield f"  {system:<{max(map(len, outputs))}}  {'  '.join(scores)}"
 
 
-def _score(measure: Measure, texts: Sequence[str], data: Data) -> float:
+def _score(measure: Measure, texts: Sequence[str], data: Dataset) -> float:
     """The score of one text for each segment."""
     statistics = measure.statistics([[text] for text in texts], data.references, data.sources)
     return float(measure.metric.score(statistics.sum(axis=0)))

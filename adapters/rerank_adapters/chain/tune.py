@@ -14,10 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from rerank_adapters.apply import SELECTION, TOTALS
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.list_facts import LISTS, ListFacts
-from rerank_adapters.chain.overlap import SEGMENTS, segment_sample
 from rerank_adapters.chain.provenance import EXTRACTING, made_at, recorded_tables
 from rerank_adapters.chain.systems import without
 from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
@@ -25,6 +22,9 @@ from rerank_adapters.chain.tuning.cross_validation import CrossValidation, cross
 from rerank_adapters.chain.tuning.held_out_gain import held_out, held_out_leads, raw_margin, usual_folds
 from rerank_adapters.chain.tuning.selection import Selecting, Selection
 from rerank_adapters.chain.tuning.texts_of_lists import TextsOfLists
+from rerank_adapters.data.dataset import Dataset
+from rerank_adapters.data.overlap import SEGMENTS, segment_sample
+from rerank_adapters.data.unlike import LISTS, ListFacts
 from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.features.tables import check_same_lists
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
@@ -78,22 +78,22 @@ def columns_of(job: Job, weights: Weights, table: FeatureTable) -> FeatureTable:
     return replace(table, names=tuple(table.names[i] for i in kept), values=np.asarray(table.values[:, kept]))
 
 
-def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
+def tuning_data(job: Job, data: Dataset, table: FeatureTable) -> TuningData:
     """What the tuner sees: the feature table, and the statistics of the job's first metric for each hypothesis."""
     measure = job.measures[0]
-    if not any(hypothesis.text.strip() for nbest in data.nbests for hypothesis in nbest):
+    if not any(hypothesis.text.strip() for nbest in data.lists for hypothesis in nbest):
         raise ConfigError("all hypotheses of the tuning lists are empty: there is nothing to choose from")
     sources = data.sources
     parts = [
-        measure.statistics([nbest.texts for nbest in data.nbests[part]], data.references[part], sources[part])
-        for part in _parts([len(nbest) for nbest in data.nbests])
+        measure.statistics([nbest.texts for nbest in data.lists[part]], data.references[part], sources[part])
+        for part in _parts([len(nbest) for nbest in data.lists])
     ]
     settings = job.config.tuning
     return prepare(
         table,
         np.concatenate(parts),
         measure.metric,
-        hypotheses=TextsOfLists(measure.text, data.nbests),
+        hypotheses=TextsOfLists(measure.text, data.lists),
         sources=sources,
         fixed=settings.fixed,
         lower=settings.lower,
@@ -119,7 +119,7 @@ def named_start(job: Job, tuner: Tuner) -> str | Mapping[str, float]:
 
 def start_weights(
     job: Job,
-    data: Data,
+    data: Dataset,
     table: FeatureTable,
     start: str | Mapping[str, float] | None = None,
     *,
@@ -141,11 +141,11 @@ def start_weights(
         weights = read_weights(job.config.path(Path(start)))
         new = {name: 0.0 for name in job.names if name not in weights.dense}
         return replace(weights, dense={**weights.dense, **new}).vector_for(table)
-    totals = np.concatenate([nbest.totals for nbest in data.nbests])
+    totals = np.concatenate([nbest.totals for nbest in data.lists])
     return start_vector(table, start, totals, decoder_features=decoder)
 
 
-def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, FloatArray]:
+def baseline_weights(job: Job, data: Dataset, table: FeatureTable) -> dict[str, FloatArray]:
     """Weights that need no tuning: those of the 1-best, equal ones, and the decoder's where its totals determine them.
 
     The decoder's 1-best is what weights of zero choose: all hypotheses tie, and the first of equals wins.
@@ -176,12 +176,12 @@ class TuningOutcome:
         return "\n".join(self.summary)
 
 
-def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> TuningOutcome:
+def learn(job: Job, data: Dataset, table: FeatureTable, folder: Path) -> TuningOutcome:
     """Tune on the lists. The provenance of the weights names files relative to `folder`, where they will be written.
 
     Raises ConfigError where lists and table do not belong together, and for wrong settings of the tuning.
     """
-    check_same_lists(data.nbests, table)
+    check_same_lists(data.lists, table)
     with StatusLine(f"counting the statistics of {job.measures[0].name}"):
         problem = tuning_data(job, data, table)
     start = start_weights(job, data, table)
@@ -213,9 +213,9 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> TuningOutc
         "tuning": {**settings.model_dump(mode="json"), "start": named_start(job, job.tuner)},
         "lists": table.provenance.get("lists"),
         SEGMENTS: segment_sample(data.references),
-        TOTALS: {"present": not any(np.isnan(nbest.totals).any() for nbest in data.nbests)},
+        TOTALS: {"present": not any(np.isnan(nbest.totals).any() for nbest in data.lists)},
         **({} if held is None else {HELD_OUT: as_record(held, measure.name)}),
-        LISTS: ListFacts.of(data.nbests, table).record(None if held is None else held.left),
+        LISTS: ListFacts.of(data.lists, table).record(None if held is None else held.left),
         **({} if selection is None else {SELECTION: asdict(selection)}),
         RECORDED: recorded_tables(job, folder, *EXTRACTING, "metric"),
     }
@@ -258,7 +258,7 @@ def _summary(
     return (*result.notes, line)
 
 
-def validate_tuning(job: Job, data: Data, decoder: FeatureTable) -> None:
+def validate_tuning(job: Job, data: Dataset, decoder: FeatureTable) -> None:
     """Do all that tuning does before the tuner runs, on the first list alone, with zeros for features still to extract.
 
     `decoder` is the table of the decoder's features. Raises ConfigError for wrong options of the metric and the tuner,
@@ -274,7 +274,7 @@ def validate_tuning(job: Job, data: Data, decoder: FeatureTable) -> None:
         raise ConfigError("there is no feature to tune: the config leaves none, and the lists have none of the decoder")
     values = np.hstack([table.values, np.zeros((len(rows), len(names)))])
     table = replace(table, names=table.names + names, values=values)
-    first = Data(data.name, data.nbests[:1], data.references[:1])
+    first = Dataset(data.name, data.lists[:1], data.references[:1])
     tuning_data(job, first, table)
     if named_start(job, job.tuner) == "decoder":  # estimated from the totals of all lists
         start_weights(job, data, decoder)
@@ -285,7 +285,7 @@ def validate_tuning(job: Job, data: Data, decoder: FeatureTable) -> None:
 def compare_tuners(
     job: Job,
     tuners: Mapping[str, Tuner],
-    data: Data,
+    data: Dataset,
     table: FeatureTable,
     folds: int,
     seeds: Sequence[int],
@@ -296,7 +296,7 @@ def compare_tuners(
     `progress` is called with the number of folds that have just been tuned. Raises ConfigError where lists and table do
     not belong together, and for fewer than two folds or more folds than segments.
     """
-    check_same_lists(data.nbests, table)
+    check_same_lists(data.lists, table)
     problem = tuning_data(job, data, table)
     starts = {name: start_weights(job, data, table, tuner=tuner) for name, tuner in tuners.items()}
     tuners = {name: selecting(job, tuner, table) for name, tuner in tuners.items()}

@@ -296,11 +296,10 @@ def command(
     rerank ablate tune.nbest.gz -r tune.en --table tune.npz -m chrf
     rerank ablate configs/mt.toml --part weights --by feature --as tsv
     """  # noqa: D301
-    from rerank_adapters.chain.content import PairedTexts
-    from rerank_adapters.chain.data import Data
-    from rerank_adapters.chain.lists import features_of, for_lists, read_tuning_set, with_table
+    from rerank_adapters.chain.lists import content_check, features_of, files_of, for_lists, read_tuning_set, with_table
     from rerank_adapters.chain.tune import families, start_weights, tuning_data
     from rerank_adapters.chain.tuning.selection import FamilyTrials
+    from rerank_adapters.data.dataset import Dataset
     from rerank_adapters.features.tables import check_same_lists, records_extraction
     from rerank_adapters.report.output import write_records
 
@@ -317,16 +316,14 @@ def command(
     if whole_config:
         if job.config.tune is None:
             raise ConfigError(f"{nbest[0]}: there is no [tune] table, which names the lists that weights are tuned on")
-        with StatusLine("reading the lists"):
-            data = Data.read(job, job.config.tune)
-        warn(data.findings)
-        PairedTexts.of_lists(data.nbests, data.references, job.config.tune.references).check(job)
-        job = for_lists(job, data.nbests, ranks=values is None or not records_extraction(values))
+        data = Dataset.read("tune", files_of(job, job.config.tune), job.format, "tuning", content_check(job))
+        warn([*data.findings, *data.doubts])
+        job = for_lists(job, data.lists, ranks=values is None or not records_extraction(values))
     else:
         job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     _bases(base, ["decoder", *(job.labels if by == "family" else base)])  # wrong names before an extraction
     values = features_of(job, data, values, table)
-    check_same_lists(data.nbests, values)
+    check_same_lists(data.lists, values)
     by_family = families(job, values)
     if by == "feature":
         by_family = dict(families_of_features(values.names, values.sparse.names))

@@ -76,8 +76,8 @@ def command(
         --nbest-out test.reranked.gz
     """  # noqa: D301
     from rerank_adapters.apply import pairs_of, rerank
-    from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
     from rerank_adapters.chain.provenance import extraction_of, recorded_job
+    from rerank_adapters.data.unlike import ListFacts, unlike_tuning
     from rerank_adapters.formats.outputs import Arriving, OneBests, read_segments
     from rerank_adapters.formats.reading import once, read_nbest, stream_nbest
     from rerank_adapters.formats.sources import Sources

@@ -12,10 +12,8 @@ import click
 from rerank_adapters.analysis.explanation_report import explanation_lines
 from rerank_adapters.commands import options
 from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_adapters.formats.pairing import PairedLists, Unpaired, pair_lists, warn
-from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import ReferenceForm, read_references
-from rerank_adapters.formats.sources import Sources
+from rerank_adapters.formats.pairing import Unpaired, warn
+from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError, FeatureTable, NBestList
@@ -42,21 +40,22 @@ def segment_of_job(job: Job, weights: Weights, config: Path, folder: Path, name:
 
     Raises ConfigError for a data set or a segment that the job does not have.
     """
-    from rerank_adapters.chain.data import Data
+    from rerank_adapters.chain.lists import files_of
     from rerank_adapters.chain.tune import columns_of
+    from rerank_adapters.data.dataset import Dataset
     from rerank_adapters.features.tables import check_same_lists
 
     for set_name, data_set in _data_sets(job.config, config, name).items():
-        data = Data.read(job, data_set)
+        data = Dataset.read(set_name, files_of(job, data_set), job.format, "evaluation")
         warn(data.findings)
         ids = data.ids
         if segment in ids:
             place, table = ids.index(segment), None
             if (path := folder / f"{set_name}.npz").is_file():
                 whole = FeatureTable.load(path)
-                check_same_lists(data.nbests, whole)
+                check_same_lists(data.lists, whole)
                 table = columns_of(job, weights, whole.take_segments([place])[0])
-            return Segment(data.nbests[place], data.references[place], table)
+            return Segment(data.lists[place], data.references[place], table)
     where = f"the data set {name!r}" if name else f"{config}"
     raise ConfigError(f"{where} has no segment {segment!r}")
 
@@ -71,18 +70,16 @@ def segment_of_lists(
     unpaired: Unpaired = "empty",
 ) -> Segment:
     """The segment of lists. Raises ConfigError where they do not have it, or are not those of the references."""
-    from rerank_adapters.chain.content import PairedTexts
+    from rerank_adapters.chain.lists import content_check
+    from rerank_adapters.data.dataset import Dataset, Files
 
-    nbests = read_nbest(nbest, job.format, Sources.read(source, form) if source else None)
-    paired = PairedLists.without_references(nbests)
-    if references:
-        paired = pair_lists(nbests, read_references(references, form), unpaired, "tuning")
-    warn(paired.findings)
-    ids = [read.segment_id for read in paired.nbests]
-    PairedTexts.of_lists(paired.nbests, paired.references, references).check(job, styles=False)
-    if segment not in ids:
-        raise ConfigError(f"{nbest[0]}: no segment {segment!r}{suggestion(segment, ids)}")
-    return Segment(paired.nbests[ids.index(segment)], paired.references[ids.index(segment)])
+    files = Files(nbest, references, source, None, form, unpaired)
+    data = Dataset.read("lists", files, job.format, "tuning", content_check(job, styles=False))
+    warn([*data.findings, *data.doubts])
+    if segment not in data.ids:
+        raise ConfigError(f"{nbest[0]}: no segment {segment!r}{suggestion(segment, data.ids)}")
+    place = data.ids.index(segment)
+    return Segment(data.lists[place], data.references[place])
 
 
 def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSet]:

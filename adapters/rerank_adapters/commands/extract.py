@@ -34,9 +34,9 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, source: Path | None,
     rerank extract tune.nbest.gz --source tune.de -f length \\
         -f ngram-lm,model=lm.arpa -o tune.npz
     """  # noqa: D301
-    from rerank_adapters.chain.data import lists_size
     from rerank_adapters.chain.lists import for_lists
     from rerank_adapters.chain.provenance import extraction_of
+    from rerank_adapters.data.dataset import lists_size
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.runtime.progress import StatusLine
 

@@ -58,7 +58,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
     rerank lists merge phrases=moses.nbest.gz neural=fairseq.out -o test.nbest.gz
     rerank lists merge A=a.en B=b.en C=c.en --agreement chrf -o test.nbest.gz
     """  # noqa: D301
-    from rerank_adapters.chain.data import lists_size
+    from rerank_adapters.data.dataset import lists_size
     from rerank_adapters.formats.combination import combine, outputs_of_lines
     from rerank_adapters.formats.plain import PlainFormat
     from rerank_adapters.formats.reading import merge_files, without_lines

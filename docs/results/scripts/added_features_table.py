@@ -26,12 +26,12 @@ import numpy as np
 
 from docs.results.scripts.experiment import experiment, file_of, named_values, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
+from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
@@ -60,29 +60,29 @@ TRANSLATION = Kind("moses", "bleu,tokenize=none", "mira", ("length", "consensus"
 SPEECH = Kind("hyporadise", "wer", "expected-risk", ("reciprocal-rank", "length"))
 
 
-def translations(folder: Path, name: str, job: Job) -> Data:
+def translations(folder: Path, name: str, job: Job) -> Dataset:
     """A set of translations with its references."""
     files = [file_of(folder, f"{name}.{ending}") for ending in ("nbest.xz", "src", "ref")]
     nbests = read_nbest([files[0]], job.format, files[1])
     references = read_references([files[2]]).for_segments([n.segment_id for n in nbests])
-    return Data(name, nbests, references)
+    return Dataset(name, nbests, references)
 
 
-def recognitions(file: Path, name: str, job: Job) -> Data:
+def recognitions(file: Path, name: str, job: Job) -> Dataset:
     """A set of recognition hypotheses with the transcripts."""
     nbests = read_nbest([file], job.format)
     transcripts = [json.loads(line)["ref"] for line in file.read_text("utf-8").splitlines()]
     turn = ("tune", "test").index(name)
     part = [place for place in range(len(nbests)) if place // TURN % 2 == turn]
-    return Data(name, [nbests[place] for place in part], [(transcripts[place],) for place in part])
+    return Dataset(name, [nbests[place] for place in part], [(transcripts[place],) for place in part])
 
 
 class Lists:
     """A set of lists with its references and the columns of the features of all systems, each extracted once."""
 
-    def __init__(self, data: Data, job: Job) -> None:
-        self.data, self.decoder = data, decoder_table(data.nbests)
-        self.all = extraction_of(job).table(data.nbests, self.decoder)
+    def __init__(self, data: Dataset, job: Job) -> None:
+        self.data, self.decoder = data, decoder_table(data.lists)
+        self.all = extraction_of(job).table(data.lists, self.decoder)
 
     def table(self, labels: set[str], without: set[str]) -> FeatureTable:
         """The decoder's features except those in `without`, and the features with these labels."""
@@ -94,7 +94,7 @@ class Lists:
     def texts(self, rows: np.ndarray) -> list[str]:
         """The hypotheses in these rows, one for each list."""
         positions = rows - self.decoder.offsets[:-1]
-        return [nbest[position].text for nbest, position in zip(self.data.nbests, positions, strict=True)]
+        return [nbest[position].text for nbest, position in zip(self.data.lists, positions, strict=True)]
 
 
 @experiment("added_features_table", __doc__)

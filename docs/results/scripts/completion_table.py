@@ -32,10 +32,10 @@ from rerank_adapters.applications.completion import (
 )
 from rerank_adapters.applications.completion.questions import read_questions
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.chain.training.tree_source import DEPENDENCIES, TreeSource
+from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.job.config import Config
 from rerank_adapters.text import TextPipeline
@@ -107,13 +107,13 @@ def dependency_totals(
     return totals
 
 
-def similarity_totals(vectors: Path, data: Data) -> dict[str, FloatArray]:
+def similarity_totals(vectors: Path, data: Dataset) -> dict[str, FloatArray]:
     """For each space of a random-indexing model, the cosine of each option and of the rest of its question."""
     model = read_vectors(vectors)
     totals = {}
     for space in model.spaces:
         cosines = []
-        for nbest in data.nbests:
+        for nbest in data.lists:
             options = [text.split() for text in nbest.texts]
             shared = set(options[0]).intersection(*options[1:])
             own = [[word for word in option if word not in shared] for option in options]
@@ -129,9 +129,11 @@ def percent(right: np.ndarray) -> str:
     return f"{100 * right.mean():.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
-def print_table(job: Job, data: Data, answer: np.ndarray, totals: dict[str, FloatArray], orders: Sequence[int]) -> None:
+def print_table(
+    job: Job, data: Dataset, answer: np.ndarray, totals: dict[str, FloatArray], orders: Sequence[int]
+) -> None:
     """Print the accuracy of each model, then comparisons and combinations; `answer` is the right option of each."""
-    offsets = np.cumsum([0, *map(len, data.nbests)])
+    offsets = np.cumsum([0, *map(len, data.lists)])
     right = {name: one_best(values, offsets) - offsets[:-1] == answer for name, values in totals.items()}
     kinds = ["Unlab-SB", "Lab-SB", "Ngm-SB", "Ngm-KN", "Unlab-KN", "Lab-KN"]
     print("| N | " + " | ".join(kinds) + " |\n| --- |" + " --- |" * len(kinds))
@@ -190,7 +192,7 @@ def main(
     job = completion_job(Job.create(Config(jobs=jobs), load_plugins(BUILTIN)))
     questions = read_questions(questions_file)
     data = completion_data(questions, TextPipeline(("penn-tokenize",)))
-    sentences = [answered.split() for nbest in data.nbests for answered in nbest.texts]
+    sentences = [answered.split() for nbest in data.lists for answered in nbest.texts]
 
     started = time.process_time()
     parses = job.models.parser(parser).parse(sentences)

@@ -19,7 +19,7 @@ import numpy as np
 
 from docs.results.scripts.experiment import Listed, counted, experiment
 from rerank_adapters import read_nbest
-from rerank_adapters.evaluation.content import doubts
+from rerank_adapters.data.content import doubts
 from rerank_adapters.formats.references import read_lines, read_references
 from rerank_plugins import FormatError
 

@@ -26,10 +26,10 @@ from docs.results.scripts.added_features_table import Lists
 from docs.results.scripts.experiment import FOLDER, experiment, file_of, say
 from docs.results.scripts.texts import SHORT, TATOEBA, Words, sentences_of_text
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
+from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
@@ -74,11 +74,11 @@ def perplexity(model: SentenceModel, sentences: list[Words]) -> float:
     return float(np.exp(-np.sum(model.totals(sentences)) / sum(len(words) + 1 for words in sentences)))
 
 
-def data_of(folder: Path, name: str, job: Job, most: int) -> Data:
+def data_of(folder: Path, name: str, job: Job, most: int) -> Dataset:
     """The first lists of a set of the example, with their references."""
     nbests = read_nbest([file_of(folder, f"{name}.nbest")], job.format, file_of(folder, f"{name}.de"))[:most]
     references = read_references([file_of(folder, f"{name}.en")]).for_segments([n.segment_id for n in nbests])
-    return Data(name, nbests, references)
+    return Dataset(name, nbests, references)
 
 
 def bleu_table(folder: Path, models: dict[str, dict[str, Path]], most: int) -> None:

@@ -64,14 +64,14 @@ def main(config: Path, lists: tuple[str, ...], samples: str | None, features: st
         tune, test = (Lists(job.for_set(name), with_lists(part, files, name)) for name, part in
                       (("tune", of_tune), (of_test.name, of_test)))  # fmt: skip
         references = test.data.references
-        outputs = {FIRST: [nbest[0].text for nbest in test.data.nbests]}
+        outputs = {FIRST: [nbest[0].text for nbest in test.data.lists]}
         outputs |= {system.name: choices(job, tune, test, system, False)[0] for system in systems}
         last[kind] = outputs[systems[-1].name]
         for name, metric in UTILITIES.items() if samples else ():
             outputs[name] = minimum_bayes_risk(job, test, Path(samples or ""), metric)
         without_tests = job.changed(evaluation={"bootstrap": 0, "randomisation": 0})
-        evaluation = compare(without_tests, outputs, references, nbests=test.data.nbests, baseline=FIRST)
-        size = np.mean([len(set(nbest.texts)) for nbest in test.data.nbests])
+        evaluation = compare(without_tests, outputs, references, nbests=test.data.lists, baseline=FIRST)
+        size = np.mean([len(set(nbest.texts)) for nbest in test.data.lists])
         for result in evaluation.metrics:
             best = "" if result.oracle is None else f"{result.oracle.best:.2f}"
             scores = [f"{score.score:.2f}" for score in result.systems]
@@ -95,8 +95,8 @@ def minimum_bayes_risk(job: Job, lists: Lists, samples: Path, metric: str) -> li
     """The hypotheses of the highest mean utility, with the samples of their segments as pseudo-references."""
     feature = {"use": "expected-utility", "samples": str(samples.resolve()), "metric": metric, "tokenize": "none"}
     job = job.changed(feature=[feature]).for_set(lists.data.name)
-    decoder = decoder_table(lists.data.nbests)
-    table = extraction_of(job).table(lists.data.nbests, decoder)
+    decoder = decoder_table(lists.data.lists)
+    table = extraction_of(job).table(lists.data.lists, decoder)
     return lists.texts(one_best(table.values[:, -1], table.offsets))
 
 

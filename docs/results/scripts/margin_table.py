@@ -27,14 +27,14 @@ import numpy as np
 
 from docs.results.scripts.experiment import experiment, named_values
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.list_facts import ListFacts, differences
 from rerank_adapters.chain.lists import for_lists
 from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import decision_totals, take_segments, tune
 from rerank_adapters.chain.tuning.held_out_gain import HeldOutLeads, held_out, held_out_leads, raw_margin, usual_folds
+from rerank_adapters.data.dataset import Dataset
+from rerank_adapters.data.unlike import ListFacts, differences
 from rerank_adapters.evaluation.significance import paired_gains
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
@@ -58,7 +58,7 @@ class Lists:
         nbests = read_nbest([Path(str(lists))], job.format, source and Path(source))
         self.job = for_lists(job, nbests)
         of_segments = read_references([Path(str(references))]).for_segments([nbest.segment_id for nbest in nbests])
-        self.data = Data(Path(str(lists)).stem, nbests, of_segments)
+        self.data = Dataset(Path(str(lists)).stem, nbests, of_segments)
         self.table = extraction_of(self.job).table(nbests, extraction_of(self.job).decoder_table(nbests))
 
     @cached_property
@@ -68,7 +68,7 @@ class Lists:
 
     def facts(self, segments: LongArray) -> ListFacts:
         """What the lists of these segments are like."""
-        return ListFacts.of([self.data.nbests[s] for s in segments.tolist()], self.table.take_segments(segments)[0])
+        return ListFacts.of([self.data.lists[s] for s in segments.tolist()], self.table.take_segments(segments)[0])
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,10 @@ from rerank_adapters.applications.missing_words.incomplete import Incomplete
 from rerank_adapters.applications.missing_words.insertions import Inserting
 from rerank_adapters.applications.missing_words.locate import Locating
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
+from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.significance import mcnemar
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.job.config import Config
@@ -103,8 +103,8 @@ class Lists:
     def __init__(self, sentences: Sequence[Incomplete], inserting: Inserting, job: Job) -> None:
         self.sentences = sentences
         nbests = [insertions.nbest for insertions in inserting(list(sentences))]
-        self.data = Data("insertions", nbests, [(sentence.complete or "",) for sentence in sentences])
-        self.places = Data("places", nbests, [right_texts(*pair) for pair in zip(sentences, nbests, strict=True)])
+        self.data = Dataset("insertions", nbests, [(sentence.complete or "",) for sentence in sentences])
+        self.places = Dataset("places", nbests, [right_texts(*pair) for pair in zip(sentences, nbests, strict=True)])
         self.decoder = decoder_table(nbests)
         self.all = extraction_of(job).table(nbests, self.decoder)
 
@@ -137,7 +137,7 @@ class Lists:
 
     def _ordered(self, scores: FloatArray) -> Iterator[tuple[Incomplete, NBestList, FloatArray, list[int]]]:
         values = np.split(scores, self.all.offsets[1:-1])
-        for sentence, nbest, row in zip(self.sentences, self.data.nbests, values, strict=True):
+        for sentence, nbest, row in zip(self.sentences, self.data.lists, values, strict=True):
             yield sentence, nbest, row, np.argsort(-row, kind="stable").tolist()
 
 

@@ -37,13 +37,13 @@ import numpy as np
 from docs.results.scripts.experiment import FILE, Listed, experiment, named_values, say
 from docs.results.scripts.spoken_text import train_on_spoken, write_frequencies
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import tuning_data
 from rerank_adapters.chain.tuning import chosen_rows, prepare, start_vector, take_segments
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
 from rerank_adapters.cli import log_on_stderr
+from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import Evaluation, SegmentFacts, evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
@@ -107,7 +107,7 @@ class Lists:
         if all(hypothesis.score is not None for nbest in self.nbests for hypothesis in nbest):
             features.append({**plugin_table(SCORE["score"]), "label": "score"})
             self.job = self.job.changed(feature=features)
-        self.data = Data(file.stem, self.nbests, references)
+        self.data = Dataset(file.stem, self.nbests, references)
         self.whole = tuning_data(
             self.job, self.data, extraction_of(self.job).table(self.nbests, decoder_table(self.nbests))
         )

@@ -31,13 +31,14 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, experiment, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.lists import files_of
 from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
+from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import Comparison, Evaluation
 from rerank_adapters.evaluation.result import MetricResult
 from rerank_adapters.evaluation.significance import holm
@@ -126,10 +127,10 @@ class Lists:
     """A set of lists with its references, and a table of all features of the config."""
 
     def __init__(self, job: Job, part: DataSet) -> None:
-        self.job, self.data = job, Data.read(job, part)
-        decoder = decoder_table(self.data.nbests, extraction_of(job).rule)
+        self.job, self.data = job, Dataset.read(part.name, files_of(job, part), job.format, "evaluation")
+        decoder = decoder_table(self.data.lists, extraction_of(job).rule)
         self.decoder = decoder.names
-        self.all = extraction_of(job).table(self.data.nbests, decoder)
+        self.all = extraction_of(job).table(self.data.lists, decoder)
 
     def of(self, labels: frozenset[str]) -> TuningData:
         """What a tuner sees of the decoder's features and of those with these labels."""
@@ -141,7 +142,7 @@ class Lists:
     def texts(self, rows: np.ndarray) -> list[str]:
         """The hypotheses in these rows, one for each list."""
         positions = rows - self.all.offsets[:-1]
-        return [nbest[position].text for nbest, position in zip(self.data.nbests, positions, strict=True)]
+        return [nbest[position].text for nbest, position in zip(self.data.lists, positions, strict=True)]
 
 
 @experiment("tatoeba_table", __doc__)
@@ -163,7 +164,7 @@ def main(config: Path, added: tuple[str, ...], halves: bool, seeds: int, jobs: i
     test = None if no_test else Lists(job.for_set(of_test.name), of_test)
     directions = [] if test is None else [(tune, test), (test, tune)][: 1 + halves]
     reranked = [lists for _, lists in directions]
-    outputs = {FIRST: [nbest[0].text for lists in reranked for nbest in lists.data.nbests]} if reranked else {}
+    outputs = {FIRST: [nbest[0].text for lists in reranked for nbest in lists.data.lists]} if reranked else {}
     held_out, columns = {FIRST: ""}, {FIRST: ""}
     for system in systems:
         say(f"tuning {system.name}")
@@ -188,7 +189,7 @@ def main(config: Path, added: tuple[str, ...], halves: bool, seeds: int, jobs: i
         return
     pairs = [(name, other) for name, others in over.items() for other in others if other != FIRST and name in outputs]
     references = [several for lists in reranked for several in lists.data.references]
-    nbests = [nbest for lists in reranked for nbest in lists.data.nbests]
+    nbests = [nbest for lists in reranked for nbest in lists.data.lists]
     evaluation = compare(job, outputs, references, nbests=nbests, baseline=FIRST, pairs=pairs)
     for number, metric in enumerate(evaluation.metrics):
         more = (columns, held_out) if number == 0 else None
@@ -215,7 +216,7 @@ def job_of(config: Path, jobs: int | None) -> tuple[Job, DataSet, DataSet]:
     return job, job.config.tune, job.config.test[0]
 
 
-def start_of(job: Job, data: Data, table: FeatureTable) -> np.ndarray:
+def start_of(job: Job, data: Dataset, table: FeatureTable) -> np.ndarray:
     """The start weights that the config names, for the columns of the table."""
     start: np.ndarray = start_weights(job, data, table)
     return start

@@ -23,12 +23,12 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, FOLDER, experiment, file_of, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import job_of_table
 from rerank_adapters.chain.tune import DECODER, families, start_weights, tuning_data
 from rerank_adapters.chain.tuning.cross_validation import tuned_folds
 from rerank_adapters.chain.tuning.selection import Selecting, Selection, standard_error
+from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
@@ -113,7 +113,7 @@ def main(
     nbests = read_nbest([files[0]], job.format, files[1])
     if [nbest.segment_id for nbest in nbests] != list(features.segment_ids):
         raise RerankError(f"{table}: not a table of the lists {files[0]}")
-    lists_read = Data("tune", nbests, read_references([files[2]]).for_segments([n.segment_id for n in nbests]))
+    lists_read = Dataset("tune", nbests, read_references([files[2]]).for_segments([n.segment_id for n in nbests]))
     data = {name: tuning_data(job.changed(metric=[metric]), lists_read, features) for name, metric in METRICS.items()}
     starts = {name: start_weights(job, lists_read, features, name) for name in ("uniform", "decoder")}
     if noise:

@@ -18,12 +18,12 @@ import numpy as np
 
 from docs.results.scripts.experiment import FOLDER, Listed, experiment, file_of, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import baseline_weights, start_weights, tuning_data
 from rerank_adapters.chain.tuning import held_out_score
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
+from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
@@ -58,7 +58,7 @@ def main(lists: Path, features: tuple[str, ...], tuners: tuple[str, ...], seeds:
         nbests = read_nbest([files[0]], job.format, files[1])
         references = read_references([files[2]]).for_segments([n.segment_id for n in nbests])
         table = extraction_of(job).table(nbests, decoder_table(nbests))
-        data = Data(name, nbests, references)
+        data = Dataset(name, nbests, references)
         sets[name] = data, table, tuning_data(job, data, table)
     data, table, problem = sets["tune"]
     test = sets["test"][2]

@@ -37,7 +37,7 @@ def main(config: Path, sizes: tuple[int, ...], parts: int, jobs: int | None) -> 
     if WITHOUT_SYNTAX not in systems:
         raise RerankError(f"{config}: no feature of a syntactic family to leave out")
     tune, test = Lists(job, of_tune), Lists(job, of_test)
-    segments = len(tune.data.nbests)
+    segments = len(tune.data.lists)
     if not 1 <= min(sizes) <= max(sizes) <= segments:
         raise RerankError(f"sizes from {min(sizes)} to {max(sizes)}, expected 1 to the {segments} segments of {config}")
     shuffled = np.random.default_rng(job.config.seed).permutation(segments)
@@ -59,7 +59,7 @@ def main(config: Path, sizes: tuple[int, ...], parts: int, jobs: int | None) -> 
         difference = np.subtract(everything, without)
         rows.append((f"{size:,}", f"{len(without)}", *map(cell, (without, everything)), cell(difference, "+")))
     header = ("segments", "parts", WITHOUT_SYNTAX, EVERYTHING, "difference")
-    print(markdown_table(Table(f"{job.measures[0].name} of {len(test.data.nbests):,} segments", header, tuple(rows))))
+    print(markdown_table(Table(f"{job.measures[0].name} of {len(test.data.lists):,} segments", header, tuple(rows))))
 
 
 def cell(values: list[float] | np.ndarray, sign: str = "") -> str:

@@ -15,9 +15,9 @@ from rerank_adapters.applications.acceptability.features import with_models
 from rerank_adapters.applications.acceptability.judged_sets import JudgedSet, judged_sets
 from rerank_adapters.applications.acceptability.judgements import read_judgements
 from rerank_adapters.applications.acceptability.measures import Criterion, accuracy, matthews, roc_area
-from rerank_adapters.chain.overlap import overlap
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.data.overlap import overlap
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.tables import Table
 from rerank_adapters.text import TextPipeline

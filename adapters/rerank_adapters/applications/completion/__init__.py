@@ -40,8 +40,8 @@ from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.data import Data
     from rerank_adapters.chain.job import Job
+    from rerank_adapters.data.dataset import Dataset
 
 HEADER = ("system", "accuracy", "95 % interval", "right")
 COMPARISON = ("system", "difference", "only this", "only that", "p")
@@ -60,15 +60,15 @@ def completion_job(job: Job) -> Job:
     return job if "metric" in job.config.model_fields_set else job.changed(metric=[{"use": "accuracy"}])
 
 
-def completion_data(questions: Sequence[Question], text: TextPipeline) -> Data:
+def completion_data(questions: Sequence[Question], text: TextPipeline) -> Dataset:
     """N-best lists of the completions after the text pipeline; the reference is the right completion, if known."""
-    from rerank_adapters.chain.data import Data
+    from rerank_adapters.data.dataset import Dataset
 
     nbests = [q.nbest().with_texts(text.apply(q.completions())) for q in questions]
     right: list[tuple[str, ...]] = [
         () if q.answer is None else (n[q.answer].text,) for q, n in zip(questions, nbests, strict=True)
     ]
-    return Data("questions", nbests, right)
+    return Dataset("questions", nbests, right)
 
 
 def single_answers(table: FeatureTable) -> list[Answers]:
@@ -94,17 +94,17 @@ def other_answers(argument: str, questions: Sequence[Question]) -> Answers:
     return Answers(name, np.array([q.answer for q in with_answers(questions, answers, path)], np.int64))
 
 
-def write_lists(job: Job, data: Data, prefix: Path) -> None:
+def write_lists(job: Job, data: Dataset, prefix: Path) -> None:
     """Write the lists to PREFIX.nbest in the job's format, numbered from 0; and PREFIX.ref if all answers are known."""
     with open_lists(f"{prefix}.nbest", job.format) as out:
-        for number, nbest in enumerate(data.nbests):
+        for number, nbest in enumerate(data.lists):
             out.write(replace(nbest, segment_id=str(number)))
     if all(data.references):
         with open_atomic(f"{prefix}.ref") as out:
             out.writelines(f"{right[0]}\n" for right in data.references)
 
 
-def answer_all(job: Job, data: Data, weights: Weights | None, folds: int) -> list[Answers]:
+def answer_all(job: Job, data: Dataset, weights: Weights | None, folds: int) -> list[Answers]:
     """Each feature by itself, then all together: with `weights` or, if the answers are known, with tuned weights.
 
     Raises ConfigError if the job has no features, or the weights are for other ones.
@@ -115,18 +115,18 @@ def answer_all(job: Job, data: Data, weights: Weights | None, folds: int) -> lis
         raise ConfigError("nothing to answer with: give features with -f or a config")
     from rerank_adapters.chain.provenance import extraction_of
 
-    table = extraction_of(job).table(data.nbests)
+    table = extraction_of(job).table(data.lists)
     systems = single_answers(table)
     if weights is not None:
         measure = job.measures[0] if weights.decision == "mbr" else None
-        chosen = rerank(pairs_of(data.nbests, table), weights, measure, features=job.features)
+        chosen = rerank(pairs_of(data.lists, table), weights, measure, features=job.features)
         systems.append(Answers("weighted", np.array([rescored.order[0] for _, rescored in chosen], np.int64)))
     elif all(data.references) and len(table.names) > 1:
         systems.append(combined_answers(job, data, table, folds))
     return systems
 
 
-def combined_answers(job: Job, data: Data, table: FeatureTable, folds: int) -> Answers:
+def combined_answers(job: Job, data: Dataset, table: FeatureTable, folds: int) -> Answers:
     """All features together; each question is answered with weights tuned on the folds that it is not in."""
     from rerank_adapters.chain.tune import start_weights, tuning_data
     from rerank_adapters.chain.tuning.cross_validation import held_out_choices
@@ -200,7 +200,7 @@ def command(
     rerank words complete testing_data.csv --answers test_answer.csv \\
         -f dependency-lm -o answers.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.overlap import warn_of_tuned
+    from rerank_adapters.data.overlap import warn_if_tuned_on
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
 
@@ -216,7 +216,7 @@ def command(
     fixed_weights = read_weights(weights) if weights else None
     data = completion_data(items, text)
     if fixed_weights is not None and known:
-        warn_of_tuned(fixed_weights.provenance, data.references, str(questions))
+        warn_if_tuned_on(fixed_weights.provenance, data.references, str(questions))
     if lists is not None:
         write_lists(job, data, lists)
         summary_line.wrote(counted(len(items), "list"), f"{lists}.nbest")

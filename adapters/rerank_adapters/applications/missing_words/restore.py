@@ -110,14 +110,14 @@ def report_accuracies(
     restored: Iterable[tuple[Incomplete, Restored]], weights: Weights | None, name: str, form: str
 ) -> None:
     """Print how often the complete sentence is among the first ones."""
-    from rerank_adapters.chain.overlap import warn_of_tuned
+    from rerank_adapters.data.overlap import warn_if_tuned_on
 
     ranks, references = [], list[tuple[str]]()
     for sentence, one in restored:
         references.append((sentence.complete or "",))
         ranks.append(rank_of(sentence.complete, [one.nbest[row].text for row in one.order]))
     if weights is not None:
-        warn_of_tuned(weights.provenance, references, name)
+        warn_if_tuned_on(weights.provenance, references, name)
     print_accuracies("Restored sentences", {"restored": top_accuracies(ranks)}, len(ranks), form)
 
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.chain.content import PairedTexts
+from rerank_adapters.chain.lists import content_check
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.data.dataset import Dataset, Files
 from rerank_adapters.formats.nist.markup import first_alternative
-from rerank_adapters.formats.pairing import pair_lists, warn
+from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.pairs import Pair, pair_lines
-from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import NBestList
 from rerank_plugins.kit.files.text import open_atomic
@@ -53,11 +52,10 @@ def command(
     rerank negatives nbest test.nbest.gz -r test.ref > made.tsv
     """  # noqa: D301
     summary_line = SummaryLine()
-    lists = read_nbest([Path(path) for path in nbest], job.format)
-    paired = pair_lists(lists, read_references([reference], reference_form), unpaired, "tuning")
-    warn(paired.findings)
-    PairedTexts.of_lists(paired.nbests, paired.references, [reference]).check(job, styles=False)
-    pairs = list(decoder_pairs(paired.nbests, [first_alternative(text) for (text,) in paired.references]))
+    files = Files(nbest, [reference], reference_form=reference_form, unpaired=unpaired)
+    data = Dataset.read("lists", files, job.format, "tuning", content_check(job, styles=False))
+    warn([*data.findings, *data.doubts])
+    pairs = list(decoder_pairs(data.lists, [first_alternative(text) for (text,) in data.references]))
     with open_atomic(output) as out:
         out.writelines(pair_lines(pairs, ("segment",)))
     summary_line.wrote(counted(len(pairs), "pair"), output)

@@ -18,7 +18,7 @@ from rerank_adapters.applications.similarity.pairs_file import read_sentence_pai
 from rerank_adapters.applications.similarity.scorers import tokens_of
 from rerank_adapters.applications.similarity.selection import select
 from rerank_adapters.applications.similarity.shrinkage import shrink
-from rerank_adapters.chain.overlap import LEARNT, contents
+from rerank_adapters.data.overlap import LEARNT, contents
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray

@@ -14,9 +14,9 @@ from rerank_adapters.applications.similarity.options import scorer_of, scorer_op
 from rerank_adapters.applications.similarity.pair_scores import similarity
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
 from rerank_adapters.applications.similarity.scorers import SimilaritySystem
-from rerank_adapters.chain.overlap import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.data.overlap import LEARNT, warn_if_trained_on
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_plugins import FormatError
@@ -118,7 +118,7 @@ def evaluate(
 
     scorer = scorer_of(registry, model, measure, data, steps)
     if isinstance(scorer, SimilaritySystem):
-        warn_of_learnt(scorer.system.provenance.get(LEARNT), f"the system {model} was", files)
+        warn_if_trained_on(scorer.system.provenance.get(LEARNT), f"the system {model} was", files)
 
     def score(pairs: SentencePairs) -> FloatArray:
         return np.array(similarity(pairs.pairs, {"score": scorer}, text=options.text_steps(steps))["score"])

@@ -163,7 +163,7 @@ def command(registry: Registry, tables: tuple[str, ...], output: Path) -> None:
     rerank table join tune.npz comet.npz -o all.npz
     rerank table join tune.npz big=nmt1.npz small=nmt2.npz -o all.npz
     """  # noqa: D301
-    from rerank_adapters.chain.data import lists_size
+    from rerank_adapters.data.dataset import lists_size
 
     summary_line = SummaryLine()
     loaded: dict[str, FeatureTable] = {}

@@ -12,12 +12,10 @@ from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.evaluation.measure import through
 from rerank_adapters.formats.nist.markup import is_marked, shown
-from rerank_adapters.formats.pairing import PairedLists, Unpaired, pair_lists, warn
+from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.pairs import plain_text
-from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import ReferenceForm, read_references
-from rerank_adapters.formats.sources import Sources
-from rerank_adapters.runtime.progress import StatusLine, counted
+from rerank_adapters.formats.references import ReferenceForm
+from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, NBestList
 from rerank_plugins.kit.files.text import open_atomic
@@ -75,26 +73,22 @@ def command(
     paste pairs.tsv scores > comet.tsv
     rerank tune tune.nbest -r tune.en -m column,file=comet.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.content import PairedTexts
+    from rerank_adapters.chain.lists import content_check
     from rerank_adapters.chain.text_pipelines import text_pipeline
+    from rerank_adapters.data.dataset import Dataset, Files
 
     summary_line = SummaryLine()
     if not references and not mbr:
         raise ConfigError("there is nothing to pair the hypotheses with: give -r, or --mbr for pairs of hypotheses")
     pipeline = text_pipeline(job.config, steps, "--text")
-    with StatusLine("reading the lists"):
-        sources = Sources.read(source, reference_form) if source else None
-        nbests = read_nbest([Path(path) for path in nbest], job.format, sources)
-    paired = PairedLists.without_references(nbests)
-    if references:
-        paired = pair_lists(nbests, read_references(references, reference_form), unpaired, "tuning")
-        PairedTexts.of_lists(paired.nbests, paired.references, references).check(job, styles=False)
-    warn(paired.findings)
-    if marked := next((text for texts in paired.references for text in texts if is_marked(text)), None):
+    files = Files(nbest, references, source, None, reference_form, unpaired)
+    data = Dataset.read("lists", files, job.format, "tuning", content_check(job, styles=False))
+    warn([*data.findings, *data.doubts])
+    if marked := next((text for texts in data.references for text in texts if is_marked(text)), None):
         raise ConfigError(f"found alternatives or optional words, as in `{shown(marked)}`: expected plain texts")
     number = 0
     with open_atomic(output) as out:
-        for line in pair_lines(paired.nbests, paired.references, pipeline, mbr=mbr):
+        for line in pair_lines(data.lists, data.references, pipeline, mbr=mbr):
             out.write(line)
             number += 1
     summary_line.wrote(counted(number, "pair"), output)

@@ -81,7 +81,7 @@ def segment_records(table: FeatureTable, segment: int, patterns: Sequence[str] =
 
 def overview(table: FeatureTable, records: Sequence[dict[str, Any]], name: str) -> Table:
     """The records of features as a table for people."""
-    from rerank_adapters.chain.data import lists_size
+    from rerank_adapters.data.dataset import lists_size
 
     rows = tuple((record["feature"], record["family"], *(number(record[key]) for key in RANGES)) for record in records)
     size = lists_size(table.segments, len(table.values))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rerank_adapters.evaluation.shared_words import SharedWords
+from rerank_adapters.data.shared_words import SharedWords
 from rerank_adapters.text import TextPipeline, looks_like, steps_between, undoing
 from rerank_adapters.text.styles import CASES
 

@@ -11,11 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rerank_adapters.chain.overlap import contents, warn_of_learnt
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.chain.scoring import perplexity
 from rerank_adapters.chain.training.common_options import CommonOptions
 from rerank_adapters.chain.training.tree_source import CONSTITUENTS, DEPENDENCIES, TreeSource
+from rerank_adapters.data.overlap import contents, warn_if_trained_on
 from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.text import TextPipeline, in_language
@@ -125,7 +125,7 @@ class OpenedData(TrainingData):
         """Print how well the model predicts each held-out file; sentence pairs are those of one file or of two."""
         own = getattr(self._trainer, "held_out", None)  # of a trainer that tunes on a text of its own
         if held_out := [*self.held_out, *([own] if own else [])]:
-            warn_of_learnt(contents(self.paths), "the model is", held_out)
+            warn_if_trained_on(contents(self.paths), "the model is", held_out)
         if not self.held_out:
             return
         if trained.evaluate is None:

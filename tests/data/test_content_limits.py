@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.evaluation.content import doubts, largest_sum, sampled
-from rerank_adapters.evaluation.shared_words import SharedWords
+from rerank_adapters.data.content import doubts, largest_sum, sampled
+from rerank_adapters.data.shared_words import SharedWords
 
 TEXT = st.lists(st.sampled_from("abcd"), max_size=5).map(" ".join)
 PAIRS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8)

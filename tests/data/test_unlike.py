@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.list_facts import (
-    ERRORS,
-    FACTOR,
-    FACTOR_OF_CHANGES,
-    FEWEST,
+from rerank_adapters.data.unlike import (
+    MIN_ERRORS,
+    MIN_FACTOR,
+    MIN_FACTOR_OF_CHANGES,
+    MIN_LISTS,
     ListFacts,
     differences,
     unlike_tuning,
@@ -62,14 +62,14 @@ def test_only_lists_of_another_kind_differ():
     rng = np.random.default_rng(3)
     record = ListFacts.of(*lists_of(rng, 300)).record(0.1)
     for _ in range(20):
-        same = ListFacts.of(*lists_of(rng, FEWEST))
-        same.left = FEWEST // 10
+        same = ListFacts.of(*lists_of(rng, MIN_LISTS))
+        same.changed = MIN_LISTS // 10
         assert differences(record, same) == []
-    same.left = FEWEST // 2
-    (left,) = differences(record, same)
-    assert left == "50 % of the 1-bests changed (10 % on held-out tuning lists)"
-    other = ListFacts.of(*lists_of(rng, FEWEST, spread=2.0, distinct=2))
-    other.left = FEWEST // 10
+    same.changed = MIN_LISTS // 2
+    (changed,) = differences(record, same)
+    assert changed == "50 % of the 1-bests changed (10 % on held-out tuning lists)"
+    other = ListFacts.of(*lists_of(rng, MIN_LISTS, spread=2.0, distinct=2))
+    other.changed = MIN_LISTS // 10
     size, spread = differences(record, other)
     assert size.startswith("2 distinct hypotheses a list (4.")
     assert spread.startswith("varying spreads by ")
@@ -78,32 +78,32 @@ def test_only_lists_of_another_kind_differ():
 def test_limits_of_differences_between_lists():
     """Each limit is a factor, and a number of standard errors of a difference between two samples."""
     rng = np.random.default_rng(5)
-    facts = ListFacts.of(*lists_of(rng, FEWEST))
+    facts = ListFacts.of(*lists_of(rng, MIN_LISTS))
     usual = ListFacts.of(*lists_of(rng, 300)).record(0.1) | {"lists": 300}
-    (own, own_deviation), parts = facts.sizes(), 1 / 300 + 1 / FEWEST
+    (own, own_deviation), parts = facts.sizes(), 1 / 300 + 1 / MIN_LISTS
     found, wanted = [], []
-    for left in range(FEWEST + 1):  # a test of two proportions, with the pooled one for the error
-        facts.left = left
-        one, other, pooled = left / FEWEST, 0.1, (left + 30) / (FEWEST + 300)
-        far = max(one, other) >= FACTOR_OF_CHANGES * min(one, other)
-        wanted.append(far and abs(one - other) > ERRORS * math.sqrt(pooled * (1 - pooled) * parts))
+    for changed in range(MIN_LISTS + 1):  # a test of two proportions, with the pooled one for the error
+        facts.changed = changed
+        one, other, pooled = changed / MIN_LISTS, 0.1, (changed + 30) / (MIN_LISTS + 300)
+        far = max(one, other) >= MIN_FACTOR_OF_CHANGES * min(one, other)
+        wanted.append(far and abs(one - other) > MIN_ERRORS * math.sqrt(pooled * (1 - pooled) * parts))
         found.append(bool(differences(usual, facts)))
     assert found == wanted
     assert {*found} == {True, False}
-    facts.left = FEWEST // 10
+    facts.changed = MIN_LISTS // 10
     found, wanted = [], []
     for mean, deviation in itertools.product(own * np.array([0.3, 0.4, 0.6, 0.9, 1.5, 2.5, 4]), (0.01, 2.0, 9.0, 30.0)):
-        far = max(mean, own) >= FACTOR * min(mean, own)
-        wanted.append(far and abs(mean - own) > ERRORS * max(deviation, own_deviation) * math.sqrt(parts))
+        far = max(mean, own) >= MIN_FACTOR * min(mean, own)
+        wanted.append(far and abs(mean - own) > MIN_ERRORS * max(deviation, own_deviation) * math.sqrt(parts))
         found.append(bool(differences(usual | {"distinct": [mean, deviation]}, facts)))
     assert found == wanted
     assert {*found} == {True, False}
     (spread, _), (relative, _) = facts.spreads()
     found, wanted = [], []
     for other, deviation in itertools.product(spread * np.array([0.3, 0.4, 0.6, 0.9, 1.5, 2.5, 4]), (0.01, 2.0, 9.0)):
-        far = max(other, spread) >= FACTOR * min(other, spread)
+        far = max(other, spread) >= MIN_FACTOR * min(other, spread)
         errors = abs(spread**2 / other**2 - 1) / (max(relative, deviation) * math.sqrt(parts))
-        wanted.append(far and errors > ERRORS)
+        wanted.append(far and errors > MIN_ERRORS)
         record = usual | {"spread": {"varying": other}, "spread_deviation": {"varying": deviation}}
         found.append(bool(differences(record, facts)))
     assert found == wanted
@@ -121,5 +121,5 @@ def test_features_that_later_lists_lack_are_constant_there():
 
 @pytest.mark.parametrize("record", [None, {}, {"lists": 0}, {"lists": 9, "distinct": 3}, "text", {"distinct": [1]}])
 def test_a_record_that_is_missing_or_edited_gives_no_warning(record):
-    facts = ListFacts.of(*lists_of(np.random.default_rng(4), FEWEST))
+    facts = ListFacts.of(*lists_of(np.random.default_rng(4), MIN_LISTS))
     assert unlike_tuning({} if record is None else {"tuning_lists": record}, facts) is None
