@@ -9,6 +9,7 @@ was closed). These two signals are handled as Ctrl-C is, so that no unfinished f
 from __future__ import annotations
 
 import errno
+import io
 import logging
 import os
 import re
@@ -29,10 +30,8 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.commands import shell_completion
 from rerank_adapters.commands.lazy_group import GroupWithHeadings
 from rerank_adapters.plugin import COMMANDS, register_commands
-from rerank_adapters.report.plain_characters import write_plainly
 from rerank_adapters.runtime import kernel_cache
 from rerank_adapters.runtime.interpreter import relax_gc
-from rerank_adapters.runtime.utf8_mode import is_no_utf8, restart_in_utf8_mode
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.files import cache_folder
 from rerank_plugins.core.guests.stdout import kept_for_data
@@ -190,10 +189,9 @@ def ended_by_signals() -> Iterator[None]:
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit; every error that the program expects becomes one line on stderr."""
     if arguments is None:
-        restart_in_utf8_mode()
         arguments = sys.argv[1:]
-    write_plainly(sys.stdout)
-    write_plainly(sys.stderr)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr writes what its encoding lacks
     try:
         if shell_completion.VARIABLE in os.environ:
             shell_completion.complete_files()
@@ -241,7 +239,7 @@ def _explain(error: Exception) -> int:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         reason = "no space left on the disk" if full else error.strerror or str(error)
         return _fail(f"{error.filename}: {reason}" if error.filename else reason, 2)
-    if isinstance(error, UnicodeEncodeError) and is_no_utf8(error):
+    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
         return _fail(f"{error.object!r} is not UTF-8, in which configs and results name files; rename it", 2)
     if isinstance(error, MemoryError):
         return _fail("out of memory; use --jobs 1, or split the lists into several files", 2)

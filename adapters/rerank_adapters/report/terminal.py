@@ -2,17 +2,17 @@
 
 Differences are coloured where the terminal has colours, and marked as `[-deleted-]{+inserted+}` elsewhere.
 
-Tables are fitted into the width without breaking a word: heads are wrapped first, then columns are divided among
-tables.
+A table that is too wide for the terminal is printed as several, each with as many of its columns as fit: one for each
+metric on a narrow terminal.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from textwrap import wrap
+from typing import Literal
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
@@ -20,7 +20,6 @@ from rich.text import Text
 
 from rerank_adapters.evaluation.result import Change, Evaluation, MetricResult, most_changed
 from rerank_adapters.report import numbers
-from rerank_adapters.report.plain_characters import plain
 from rerank_adapters.report.tables import (
     Table,
     bucket_table,
@@ -34,67 +33,6 @@ from rerank_adapters.report.words import marked, word_differences
 
 MARGIN, GAP = 1, 3  # characters of a drawn table beside those of the cells: at its end, and for each column
 STYLES = {"kept": "", "deleted": "red strike", "inserted": "green"}
-
-
-def fitted(table: Table, width: int) -> Iterator[Table]:
-    """The table in one or several that are at most `width` characters wide when drawn.
-
-    Where it is too wide, the heads of its columns are wrapped at spaces, and after full stops and hyphens. Where that
-    is not enough, its columns are shared out over several tables, each with the first column. A table of two columns
-    is never divided, however wide they are.
-    """
-    columns = list(zip(table.header, *table.rows, strict=True))
-    widths = [_width(column) for column in columns]
-    if sum(widths) + GAP * len(widths) + MARGIN <= width:
-        yield table
-        return
-    header = [_wrapped(head, max(map(_width_of_cell, cells), default=0)) for head, *cells in columns]
-    widths = [_width((head, *cells)) for head, (_, *cells) in zip(header, columns, strict=True)]
-    groups = list(_grouped(widths, width))
-    for number, group in enumerate(groups, 1):
-        kept = [0, *group]
-        yield replace(
-            table,
-            title=table.title if number == 1 else f"{table.title} (continued)",
-            header=tuple(header[i] for i in kept),
-            rows=tuple(tuple(row[i] for i in kept) for row in table.rows),
-            notes=table.notes if number == len(groups) else (),
-        )
-
-
-def _grouped(widths: Sequence[int], width: int) -> Iterator[list[int]]:
-    """The columns after the first, in groups that fit beside it; a group has at least one."""
-    first = widths[0] + GAP + MARGIN
-    group: list[int] = []
-    used = first
-    for column in range(1, len(widths)):
-        if group and used + widths[column] + GAP > width:
-            yield group
-            group, used = [], first
-        group.append(column)
-        used += widths[column] + GAP
-    yield group
-
-
-def _wrapped(head: str, width: int) -> str:
-    """The head on lines of at most `width` characters, or as wide as its longest word."""
-    words = re.split(r"(?<=[ .-])(?=[^ ])", head)
-    width = max(width, *(len(word.rstrip()) for word in words))
-    lines = [words[0]]
-    for word in words[1:]:
-        if len((lines[-1] + word).rstrip()) <= width:
-            lines[-1] += word
-        else:
-            lines.append(word)
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _width(column: Sequence[str]) -> int:
-    return max(map(_width_of_cell, column))
-
-
-def _width_of_cell(cell: str) -> int:
-    return max(map(len, cell.split("\n")))
 
 
 def print_evaluation(
@@ -129,19 +67,47 @@ def print_evaluation(
 
 
 def print_table(table: Table, console: Console) -> None:
-    """Print a table with its notes, at most as wide as the console, in characters of the console's encoding."""
-    for part in fitted(_in_encoding(table, console.encoding), console.width):
-        drawn = RichTable(title=escape(part.title), title_justify="left", title_style="bold")
-        for i, name in enumerate(part.header):
-            drawn.add_column(escape(name), justify="left" if i == 0 else "right", overflow="fold")
-        several = any("\n" in cell for row in part.rows for cell in row)
-        for row in part.rows:
-            drawn.add_row(*map(escape, row), end_section=several)
+    """Print a table with its notes, at most as wide as the console.
+
+    Where it is too wide, the heads of its columns are wrapped at spaces. Where that is not enough, several tables are
+    printed, each with the first column and as many others as fit, at least one.
+    """
+    columns = list(zip(table.header, *table.rows, strict=True))
+    widths = [max(map(_width, column)) for column in columns]
+    if sum(widths) + GAP * len(widths) + MARGIN > console.width:
+        widths = [max(map(_width, (*head.split(), *cells))) for head, *cells in columns]
+    several_lines = any("\n" in cell for row in table.rows for cell in row)
+    for number, group in enumerate(_grouped(widths, console.width)):
+        title = f"{table.title} (continued)" if number else table.title
+        drawn = RichTable(title=escape(title), title_justify="left", title_style="bold")
+        for i in (0, *group):
+            justify: Literal["left", "right"] = "right" if i else "left"
+            drawn.add_column(escape(table.header[i]), justify=justify, width=widths[i], overflow="fold")
+        for row in table.rows:
+            drawn.add_row(*(escape(row[i]) for i in (0, *group)), end_section=several_lines)
         console.print(drawn)
-        for note in part.notes:
-            for line in _lines(note, console.width - 2):
-                console.print(f"  {line}", style="dim", markup=False, highlight=False, soft_wrap=True)
+    for note in table.notes:
+        for line in _lines(note, console.width - 2):
+            console.print(f"  {line}", style="dim", markup=False, highlight=False, soft_wrap=True)
     console.print()
+
+
+def _width(cell: str) -> int:
+    return max(map(cell_len, cell.split("\n")))
+
+
+def _grouped(widths: Sequence[int], width: int) -> Iterator[list[int]]:
+    """The columns after the first, in groups that fit beside it; a group has at least one."""
+    first = widths[0] + GAP + MARGIN
+    group: list[int] = []
+    used = first
+    for column in range(1, len(widths)):
+        if group and used + widths[column] + GAP > width:
+            yield group
+            group, used = [], first
+        group.append(column)
+        used += widths[column] + GAP
+    yield group
 
 
 def _lines(note: str, width: int) -> list[str]:
@@ -149,13 +115,6 @@ def _lines(note: str, width: int) -> list[str]:
     if max(map(len, note.split()), default=0) > width:
         return [note]
     return wrap(note, width, break_on_hyphens=False)
-
-
-def _in_encoding(table: Table, encoding: str) -> Table:
-    """The table in characters that the encoding has: they may be wider, so columns are laid out afterwards."""
-    rows = tuple(tuple(plain(cell, encoding) for cell in row) for row in table.rows)
-    header, notes = (tuple(plain(text, encoding) for text in texts) for texts in (table.header, table.notes))
-    return Table(plain(table.title, encoding), header, rows, notes)
 
 
 def print_changes(evaluation: Evaluation, metric: MetricResult, system: str, console: Console, count: int) -> None:
