@@ -34,9 +34,8 @@ from rerank_adapters.runtime import kernel_cache
 from rerank_adapters.runtime.interpreter import relax_gc
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.files import cache_folder
-from rerank_plugins.core.guests.stdout import kept_for_data
 from rerank_plugins.core.loader import installed_plugins, load_plugins
-from rerank_plugins.kit.files.closed_pipes import drop_unread
+from rerank_plugins.kit.files.standard_streams import drop_unread, stdout_to_stderr
 
 SENTENCE = re.compile(r"[A-Z][a-z]+ ")  # the beginning of a message of click, where a name would have other characters
 REPEATED = 1.0  # seconds within which a signal counts once: `timeout` sends it to the process and to its group
@@ -89,8 +88,9 @@ class PluginGroup(GroupWithHeadings):
         if not self.has_guests:
             register_commands(self)
             return
-        ctx.obj = load_plugins(BUILTIN, files)
-        ctx.obj.add_commands(self)
+        with stdout_to_stderr():
+            ctx.obj = load_plugins(BUILTIN, files)
+            ctx.obj.add_commands(self)
         for failure in ctx.obj.failures:
             click.echo(f"rerank: warning: {failure}", err=True)
 
@@ -195,7 +195,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         if shell_completion.VARIABLE in os.environ:
             shell_completion.complete_files()
-        with ended_by_signals(), kept_for_data():
+        with ended_by_signals():
             result: Any = cli.main(arguments, prog_name="rerank", standalone_mode=False)
         code = result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:

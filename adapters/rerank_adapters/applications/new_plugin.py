@@ -16,6 +16,7 @@ import click
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_plugins import ConfigError, open_atomic
 from rerank_plugins.core.registry import Registry
+from rerank_plugins.kit.files.standard_streams import data_stream
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -89,5 +90,5 @@ def command(registry: Registry, name: str, output: Path | None) -> None:
     check_name(name, registry.known("feature"))
     folder = output or Path(name)
     for path in write_package(name, folder):
-        click.echo(str(folder / path))
+        click.echo(str(folder / path), data_stream())
     summary_line.wrote(f"the plugin {name}", folder)

@@ -9,6 +9,7 @@ from collections import Counter
 import click
 
 from rerank_plugins import ConfigError, RerankError
+from rerank_plugins.kit.files.standard_streams import data_stream
 
 
 @click.command("cache")
@@ -56,19 +57,19 @@ def command(clear: bool, prune: str | None) -> None:
         except (sqlite3.Error, OSError) as error:
             raise RerankError(f"{folder}: cannot be {'cleared' if clear else 'pruned'} ({error})") from None
         freed = f"{max(0, before - cache.size()) / 1e6:.1f} MB freed"
-        click.echo(f"{folder}: {'cleared' if clear else 'pruned'}, {freed}")
+        click.echo(f"{folder}: {'cleared' if clear else 'pruned'}, {freed}", data_stream())
         return
     total = before
-    click.echo(f"{cache.file}: {total / 1e6:.1f} MB")
+    click.echo(f"{cache.file}: {total / 1e6:.1f} MB", data_stream())
     counts, sizes = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for (unit, _, plugin), number, size in cache.usage():  # several identities of one plugin are added up
         counts[unit, plugin] += number
         sizes[unit, plugin] += size
     for (unit, plugin), size in sizes.most_common():
-        click.echo(f"{counts[unit, plugin]} {unit}, {size / 1e6:.1f} MB: {plugin}")
+        click.echo(f"{counts[unit, plugin]} {unit}, {size / 1e6:.1f} MB: {plugin}", data_stream())
     for other, what in others.items():
         if other.is_dir():
             size = sum(path.stat().st_size for path in other.rglob("*") if path.is_file())
             total += size
-            click.echo(f"{other}: {size / 1e6:.1f} MB of {what}")
-    click.echo(f"{folder}: {total / 1e6:.1f} MB in all")
+            click.echo(f"{other}: {size / 1e6:.1f} MB of {what}", data_stream())
+    click.echo(f"{folder}: {total / 1e6:.1f} MB in all", data_stream())

@@ -11,6 +11,7 @@ import click
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
+from rerank_plugins.kit.files.standard_streams import data_stream
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.pairing import Unpaired
@@ -76,7 +77,7 @@ def command(
         findings = Check(job, costs).run()
     for finding in findings:
         level = click.style(f"{finding.level:8}", fg=COLOURS[finding.level])
-        click.echo(f"{level}{finding.where}: {finding.text}")
+        click.echo(f"{level}{finding.where}: {finding.text}", data_stream())
     levels = [finding.level for finding in findings]
     summary_line.report(
         f"found {counted(levels.count('error'), 'error')} and {counted(levels.count('warning'), 'warning')}"

@@ -18,6 +18,7 @@ from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError, FeatureTable, NBestList
 from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.kit.files.standard_streams import data_stream
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
@@ -192,4 +193,4 @@ def command(
         lines = [json.dumps(explanation_record(explanation), ensure_ascii=False, indent=1)]
     else:
         lines = list(explanation_lines(explanation, features, min(report_console().width, 120)))
-    click.echo("\n".join(lines))
+    click.echo("\n".join(lines), data_stream())

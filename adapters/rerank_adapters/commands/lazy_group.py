@@ -14,7 +14,9 @@ from typing import Any
 import click
 
 from rerank_plugins import PluginError
+from rerank_plugins.core.guests.names import is_ours
 from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.kit.files.standard_streams import stdout_to_stderr
 
 
 class LazyGroup(click.Group):
@@ -83,12 +85,13 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named, and its arguments.
+        """The command that is named, and its arguments. While one of ours runs, stdout has its data alone.
 
         Raises PluginError for an unknown command where plugins could not be loaded.
         """
         try:
-            return super().resolve_command(ctx, args)
+            name, command, rest = super().resolve_command(ctx, args)
+            return name, command and printing_on_stderr(command), rest
         except click.UsageError as error:
             if isinstance(ctx.obj, Registry) and ctx.obj.failures:
                 message = error.format_message()
@@ -147,6 +150,16 @@ class GroupWithHeadings(LazyGroup):
             by_heading[heading].append(name)
         by_heading[self.OF_PLUGINS] += [name for name in self.commands if name not in self._heading_of]
         return {heading: names for heading, names in by_heading.items() if names}
+
+
+def printing_on_stderr(command: click.Command) -> click.Command:
+    """A copy of a command of ours that sends to stderr whatever is printed while it runs; the command of a plugin."""
+    callback = command.callback
+    if isinstance(command, click.Group) or callback is None or not is_ours(callback):
+        return command
+    command = copy.copy(command)
+    command.callback = stdout_to_stderr()(callback)
+    return command
 
 
 def _first_sentence(command: click.Command) -> str:

@@ -6,6 +6,7 @@ import click
 
 from rerank_plugins import PluginError
 from rerank_plugins.core.registry import KINDS, Registry, suggestion
+from rerank_plugins.kit.files.standard_streams import data_stream
 
 
 @click.command("plugins")
@@ -36,13 +37,19 @@ def command(registry: Registry, names: tuple[str, ...], kind: str | None, form: 
         from rerank_adapters.report.text import plugin_page
 
         kinds = dict.fromkeys(entry.kind for entry in entries)
-        click.echo(plugin_page({k: {e.name: e for e in entries if e.kind == k} for k in kinds}), nl=False)
+        click.echo(
+            plugin_page({k: {e.name: e for e in entries if e.kind == k} for k in kinds}), data_stream(), nl=False
+        )
         return
     for entry in entries:
-        click.echo(f"{entry.kind} {click.style(entry.name, bold=True)}  {entry.summary}  [{entry.owner}]")
+        click.echo(
+            f"{entry.kind} {click.style(entry.name, bold=True)}  {entry.summary}  [{entry.owner}]", data_stream()
+        )
         if claims := registry.claims(entry):
             owners = " and ".join([entry.owner, *(claim.owner for claim in claims)])
-            click.echo(f"    {owners} both register this name, which belongs to neither: uninstall one of them")
+            click.echo(
+                f"    {owners} both register this name, which belongs to neither: uninstall one of them", data_stream()
+            )
         for option in entry.options():
             default = " (required)" if option.required else f" = {option.default!r}"
-            click.echo(f"    {option.name}: {option.type_name}{default}  {option.doc}")
+            click.echo(f"    {option.name}: {option.type_name}{default}  {option.doc}", data_stream())

@@ -9,6 +9,7 @@ import click
 from rerank_adapters.commands.options import JobFlags, jobs_option, seed_option, trust_pairs_option
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
+from rerank_plugins.kit.files.standard_streams import data_stream
 
 
 @click.command("run")
@@ -59,7 +60,7 @@ def command(
         steps = list(record.plan(all_steps(running, analyses)))
         for step, unchanged in steps:
             files = ", ".join(file.name for file in step.files)
-            click.echo(f"{'skip' if unchanged else 'do':5}{step.key} ({files})")
+            click.echo(f"{'skip' if unchanged else 'do':5}{step.key} ({files})", data_stream())
         left, planned = sum(not unchanged for _, unchanged in steps), counted(len(steps), "step")
         summary_line.report(f"planned {planned}, {left} of which would be done, for the folder {record.folder}")
         return

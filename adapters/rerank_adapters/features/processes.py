@@ -33,6 +33,7 @@ from typing import Any, TypeVar
 from rerank_plugins import ConfigError, PluginError, RerankError, __version__
 from rerank_plugins.core.files import FILE_MODULE, without_cache
 from rerank_plugins.core.loader import import_file
+from rerank_plugins.kit.files.standard_streams import send_stdout_to_stderr
 
 ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 PR_SET_PDEATHSIG = 1
@@ -126,6 +127,7 @@ def _ended_at_once(executor: ProcessPoolExecutor) -> Iterator[Executor]:
 def _begin(parent: int, work: Callable[[Any], Any] | bytes) -> None:
     """In a worker: keep the work, leave the signals that end a program to the parent, and end with it."""
     global _work  # noqa: PLW0603
+    send_stdout_to_stderr()
     gc.freeze()  # a fork does not touch what it shares
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     for number in ENDING:  # unlike SIG_IGN, programs that the work starts do not inherit a handler

@@ -17,6 +17,7 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.report.terminal import print_evaluation, print_table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import open_atomic
+from rerank_plugins.kit.files.standard_streams import data_stream
 
 WRITERS = {"tsv": text.tsv, "json": text.json, "markdown": text.markdown, "latex": text.latex, "html": page.html_page}
 WIDTH = 80  # columns of reports that go to no terminal
@@ -54,8 +55,8 @@ def write_report(
 
 def report_console() -> Console:
     """A console for stdout, as wide as the terminal, or WIDTH characters wide where stdout is no terminal."""
-    console = ReportConsole(highlight=False)
-    return console if console.is_terminal else ReportConsole(highlight=False, width=WIDTH)
+    console = ReportConsole(file=data_stream(), highlight=False)
+    return console if console.is_terminal else ReportConsole(file=data_stream(), highlight=False, width=WIDTH)
 
 
 def drawn(print_report: Callable[[Console], None]) -> str:

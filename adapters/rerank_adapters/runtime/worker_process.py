@@ -24,8 +24,8 @@ from typing import Any, NoReturn
 
 from rerank_plugins import PluginError
 from rerank_plugins.core.files import FILE_MODULE
-from rerank_plugins.core.guests.stdout import none_for_data
 from rerank_plugins.core.loader import import_file
+from rerank_plugins.kit.files.standard_streams import send_stdout_to_stderr
 
 ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 PR_SET_PDEATHSIG = 1
@@ -35,7 +35,7 @@ LOOK = 1.0  # seconds between two checks of the parent process
 def serve(connection: Connection[Any, Any], parent: int) -> None:
     """The main function of a worker: receive its packed work, and answer each item until the pipe closes."""
     end_with(parent)
-    none_for_data()
+    send_stdout_to_stderr()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     work: Future[Callable[[Any], Any]] = Future()
     try:
@@ -59,7 +59,7 @@ def serve_fork(
             other.close()
     end_with(parent)
     sys.stderr = sys.__stderr__  # in place of that of a display
-    none_for_data()
+    send_stdout_to_stderr()
     from threadpoolctl import ThreadpoolController
 
     ThreadpoolController().limit(limits=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 OURS = ("rerank_plugins", "rerank_adapters")  # packages whose classes are no guests
 SHOWN = 60  # characters of a value or a sentence in a message
@@ -19,8 +19,8 @@ class Registered(NamedTuple):
 _registered: dict[str, dict[Registered, None]] = {}  # by the name of the class; the entries in order
 
 
-def is_ours(kind: type) -> bool:
-    """Whether a class is the project's own."""
+def is_ours(kind: Any) -> bool:
+    """Whether a class or function is the project's own."""
     return kind.__module__.partition(".")[0] in OURS
 
 

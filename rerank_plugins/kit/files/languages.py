@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.guests.stdout import Inside
 from rerank_plugins.kit.files.in_use import shared
 
 T = TypeVar("T")
@@ -83,8 +82,7 @@ def language_folders() -> dict[str, Path]:
         if point.name in folders:
             raise ModelError(f"models of a language: {owner}: {folders[point.name]} has models of {point.name!r}, too")
         try:
-            with Inside():
-                folders[point.name] = Path(str(files(point.value)))
+            folders[point.name] = Path(str(files(point.value)))
         except (Exception, SystemExit) as error:  # of any kind: the package is imported
             raise ModelError(f"models of a language: {owner}: {type(error).__name__}: {error}") from error
     return folders

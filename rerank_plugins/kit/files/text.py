@@ -25,7 +25,7 @@ from typing import IO, Any, Protocol, TextIO
 
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.files import atomic_write, write_error
-from rerank_plugins.kit.files.closed_pipes import drop_unread
+from rerank_plugins.kit.files.standard_streams import data_stream, drop_unread
 
 PIECE = 1 << 16  # compressed bytes that are read at a time
 STEP = 1 << 20  # bytes that are inflated at a time; this bounds the memory of reading
@@ -277,8 +277,9 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
     of stdout goes away.
     """
     if str(path) in (STANDARD, "/dev/stdout"):
-        sys.stdout.flush()
-        stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
+        data = data_stream()
+        data.flush()
+        stream = io.TextIOWrapper(data.buffer, encoding="utf-8", newline="", write_through=True)
         try:
             yield stream
             stream.flush()

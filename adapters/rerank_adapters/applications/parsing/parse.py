@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -25,6 +24,7 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.standard_streams import data_stream
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.kit.trees.dependency_constituents import Labels, as_constituents, kind_of_labels, to_dependencies
 from rerank_plugins.kit.trees.k_best_file import is_bracketed, read_scored
@@ -133,7 +133,7 @@ def _itself(tree: Any) -> Any:
 
 def print_scores(rows: Iterable[Row]) -> None:
     """Print a row for each gold file as soon as it is known, or, on a terminal, all files side by side in a table."""
-    if sys.stdout.isatty():
+    if data_stream().isatty():
         from rerank_adapters.report.output import report_console
         from rerank_adapters.report.tables import Table
         from rerank_adapters.report.terminal import print_table
@@ -151,8 +151,8 @@ def print_scores(rows: Iterable[Row]) -> None:
     for row in rows:
         if list(row) != header_row:
             header_row = list(row)
-            click.echo("\t".join(header_row))
-        click.echo("\t".join(row.values()))
+            click.echo("\t".join(header_row), data_stream())
+        click.echo("\t".join(row.values()), data_stream())
 
 
 def write_parses(

@@ -24,8 +24,8 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.provenance import recorded_job
 from rerank_adapters.runtime.worker_process import ENDING
 from rerank_plugins import ConfigError, FormatError, NBestFormat, RerankError
-from rerank_plugins.core.guests.stdout import none_for_data
 from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.kit.files.standard_streams import send_stdout_to_stderr
 
 NAMES = "RERANK_SERVED"  # the environment variable of the weights and the files of plugins, as a list in JSON
 WRONG, FAULT = 422, 500
@@ -59,7 +59,7 @@ def ignore_signals() -> None:
 def begin() -> None:
     """Prepare this process for its work; it ends when the server does."""
     ignore_signals()
-    none_for_data()
+    send_stdout_to_stderr()
     Thread(target=_end_with_server, daemon=True).start()
 
 
