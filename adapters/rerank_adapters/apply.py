@@ -74,7 +74,7 @@ def rerank(
     added = set(names_of(features)) if RECORDED in weights.provenance else None
     for nbest, table in pairs:
         _check_totals(nbest, weights, features)
-        in_order, vector = weighted(nbest, table, weights, features, form, advice)
+        in_order, vector = weighted(nbest, table, weights, form, advice)
         totals = in_order.scores(vector)
         if weights.decision == "mbr":
             if measure is None:
@@ -98,19 +98,13 @@ def rerank(
 
 
 def weighted(
-    nbest: NBestList,
-    table: FeatureTable,
-    weights: Weights,
-    features: Sequence[Feature] = (),
-    form: NBestFormat | None = None,
-    advice: str = "",
+    nbest: NBestList, table: FeatureTable, weights: Weights, form: NBestFormat | None = None, advice: str = ""
 ) -> tuple[FeatureTable, FloatArray]:
     """The table of a list with the features of the weights in their order, and the weights as a vector.
 
-    Extracted features that a selection before the tuning has left out are dropped. Raises ConfigError as `rerank` does.
+    Features that a selection before the tuning has left out are dropped. Raises ConfigError as `rerank` does.
     """
-    if SELECTION in weights.provenance:
-        left_out = set(names_of(features)) - weights.dense.keys()
+    if left_out := _left_out(table.names, weights):
         kept = [column for column, name in enumerate(table.names) if name not in left_out]
         table = replace(table, names=tuple(table.names[column] for column in kept), values=table.values[:, kept])
     dense = weights.dense_for(table.all_names, frozenset(table.sparse.names))
@@ -123,6 +117,16 @@ def weighted(
         message = f"{origin}: not the weights for these lists: segment {nbest.segment_id}: {error}"
         raise ConfigError(message + advice * bool(dense.keys() - {*table.all_names})) from None
     return in_order, np.array([*dense.values(), *(weights.sparse[name] for name in sparse)], np.float64)
+
+
+def _left_out(names: Sequence[str], weights: Weights) -> set[str]:
+    """Those columns that belong to features which the weights record as left out by a selection."""
+    labels: list[str] = []
+    with suppress(LookupError, TypeError):  # most weights record none, and one may be edited by hand
+        record = weights.provenance[SELECTION]
+        labels = [*(step["family"] for step in record["steps"][record["kept"] :]), *record["untried"]]
+    owned = {name for name in names if any(name == label or name.startswith(f"{label}.") for label in labels)}
+    return owned - weights.dense.keys()
 
 
 def _check_totals(nbest: NBestList, weights: Weights, features: Sequence[Feature]) -> None:

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from rerank_adapters.analysis.explanation import Contribution, Explanation, Side, WordScores
-from rerank_adapters.analysis.explanation_report import NAME, explanation_lines, outline
+from rerank_adapters.report.explanation import Contribution, Explanation, Side, WordScores
+from rerank_adapters.report.explanation_lines import NAME, explanation_lines, outline
 from rerank_plugins.core.constituency_tree import read_trees
 from tests.command_line import done, refused
 

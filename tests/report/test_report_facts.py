@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from rerank_adapters.analysis import weight_intervals
-from rerank_adapters.analysis.report_data import facts_of_tuning, lengths_up_to, list_lengths
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import Interval
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.report.facts import TunedWeight
+from rerank_adapters.run.page_facts import facts_of_tuning, lengths_up_to, list_lengths
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights
 from rerank_plugins import Hypothesis, NBestList
@@ -49,12 +49,7 @@ label = "lm"
 """
 
 
-class OneMeasure:
-    """What `list_lengths` asks of a job."""
-
-    measures = (Measure("f", naive.WordErrors(), TextPipeline(())),)
-
-
+MEASURE = Measure("f", naive.WordErrors(), TextPipeline(()))
 LISTS = [["a x", "a b", "b"], ["c", "c d"], ["e f", "e", "e f g", "x"]]
 REFERENCES = [("a b",), ("c d",), ("e f g",)]
 
@@ -62,9 +57,9 @@ REFERENCES = [("a b",), ("c d",), ("e f g",)]
 def test_scores_of_cut_lists_are_those_of_all_choices():
     nbests = [NBestList(str(i), [Hypothesis(text) for text in texts]) for i, texts in enumerate(LISTS)]
     orders = [[2, 1, 0], [1, 0], [3, 2, 1, 0]]
-    found = list_lengths(OneMeasure(), Dataset("dev", nbests, REFERENCES), orders)
+    found = list_lengths(MEASURE, Dataset("dev", nbests, REFERENCES), orders)
     assert found.lengths == (1, 2, 4)
-    metric = OneMeasure.measures[0].metric
+    metric = MEASURE.metric
     for place, length in enumerate(found.lengths):
         cut = [texts[:length] for texts in LISTS]
         scores = [
@@ -75,7 +70,7 @@ def test_scores_of_cut_lists_are_those_of_all_choices():
         chosen = [next(texts[i] for i in order if i < length) for texts, order in zip(LISTS, orders, strict=True)]
         expected = float(metric.score(metric.statistics([[t] for t in chosen], REFERENCES).sum(0)))
         assert found.reranked[place] == pytest.approx(expected)
-    assert list_lengths(OneMeasure(), Dataset("dev", nbests, REFERENCES), []).reranked == ()
+    assert list_lengths(MEASURE, Dataset("dev", nbests, REFERENCES), []).reranked == ()
     assert lengths_up_to(1) == (1,)
     assert lengths_up_to(100) == (1, 2, 5, 10, 20, 50, 100)
 

@@ -4,5 +4,4 @@ check, estimate                    before a run: faults of a config and its data
 run_steps, facts                   after the steps of a run: contributions, intervals and the report of a test set
 contributions, weight_intervals    what families of features contribute, and how sure the weights are
 ablation                           scores of subsets of the features
-explanation, explanation_report    why one hypothesis of a segment beats another
 """

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rerank_adapters.analysis import contributions, weight_intervals
-from rerank_adapters.analysis.report_data import facts_of_tuning, with_lists_of
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.run import RERANKED, TUNE, Run
 from rerank_adapters.chain.run_steps import files_of_references, of_reranking, of_weights, with_lists
@@ -18,6 +17,7 @@ from rerank_adapters.evaluation import Evaluation, SegmentFacts
 from rerank_adapters.report.facts import Contributions, HeldOut, RunFacts
 from rerank_adapters.report.held_out import from_record
 from rerank_adapters.report.page import html_page
+from rerank_adapters.run.page_facts import facts_of_tuning, with_lists_of
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import FeatureTable, open_atomic
@@ -124,7 +124,18 @@ def report_step(run: Run, name: str) -> Step:
         yield from (f"rerank: warning: {name}: {finding}" for finding in lists.findings)
         evaluation, tuned = _evaluation(run, name), read_weights(run.weights())
         table = FeatureTable.load(run.table(name))
-        facts = with_lists_of(_facts(run, tuned), job, tuned, lists, table, evaluation)
+        facts = with_lists_of(
+            _facts(run, tuned),
+            lists,
+            table,
+            evaluation,
+            weights=tuned,
+            features=job.for_set(name).features,
+            measures=job.measures,
+            form=job.format,
+            models={own: job.models.language_model(own) for own in job.config.language_model},
+            explained=settings.explained,
+        )
         page = html_page(evaluation, f"{run.name} · {name}" if run.name else name, facts=facts)
         for file, text in zip(_reports(run, name), (evaluation.to_json(), page), strict=True):
             with open_atomic(file) as stream:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from rerank_adapters.analysis.explanation import Explanation, explain
 from rerank_adapters.api.given_lists import checked_lists, numbered
 from rerank_adapters.api.pipeline_parameters import PipelineParameters
 from rerank_adapters.api.plugin_tables import recorded_tuner
@@ -31,6 +30,8 @@ from rerank_adapters.features.tables import records_extraction
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.job.config import read_config
+from rerank_adapters.report.explanation import Explanation
+from rerank_adapters.run.explain import explain
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList
 from rerank_plugins.core.columns import one_line
@@ -222,7 +223,19 @@ class Pipeline(PipelineParameters):
             raise TypeError(f"wanted one list of those that predict returns, found {one_line(reranked)}")
         job, nbest = self._fitted_job, reranked.nbest
         with self._settings(False):
-            return explain(job, self.weights_, nbest, references, extraction_of(job).table([nbest]), (first, second))
+            models = {name: job.models.language_model(name) for name in job.config.language_model}
+            table = extraction_of(job).table([nbest])
+            return explain(
+                nbest,
+                table,
+                references,
+                (first, second),
+                weights=self.weights_,
+                features=job.features,
+                measures=job.measures,
+                form=job.format,
+                models=models,
+            )
 
     def save(self, path: str | Path) -> None:
         """Write the weights, with all that makes their features, as `rerank tune` does. Raises ConfigError as `fit`."""

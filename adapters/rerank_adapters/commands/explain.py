@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from rerank_adapters.analysis.explanation_report import explanation_lines
 from rerank_adapters.commands import options
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm
+from rerank_adapters.report.explanation import explanation_record
+from rerank_adapters.report.explanation_lines import explanation_lines
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError, FeatureTable, NBestList
@@ -23,7 +25,6 @@ from rerank_plugins.kit.files.standard_streams import data_stream
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
     from rerank_adapters.job.config import Config, DataSet
-    from rerank_adapters.weights import Weights
 
 
 class Segment(NamedTuple):
@@ -34,15 +35,12 @@ class Segment(NamedTuple):
     table: FeatureTable | None = None
 
 
-def segment_of_job(job: Job, weights: Weights, config: Path, folder: Path, name: str | None, segment: str) -> Segment:
+def segment_of_job(job: Job, config: Path, folder: Path, name: str | None, segment: str) -> Segment:
     """The segment of a job whose files are in the work folder; its feature table need not be there.
-
-    A table of all features of the job has those alone that a selection before tuning has left.
 
     Raises ConfigError for a data set or a segment that the job does not have.
     """
     from rerank_adapters.chain.lists import files_of
-    from rerank_adapters.chain.tune import columns_of
     from rerank_adapters.data.dataset import Dataset
     from rerank_adapters.features.tables import check_same_lists
 
@@ -55,7 +53,7 @@ def segment_of_job(job: Job, weights: Weights, config: Path, folder: Path, name:
             if (path := folder / f"{set_name}.npz").is_file():
                 whole = FeatureTable.load(path)
                 check_same_lists(data.lists, whole)
-                table = columns_of(job, weights, whole.take_segments([place])[0])
+                table, _ = whole.take_segments([place])
             return Segment(data.lists[place], data.references[place], table)
     where = f"the data set {name!r}" if name else f"{config}"
     raise ConfigError(f"{where} has no segment {segment!r}")
@@ -149,10 +147,10 @@ def command(
     rerank explain 17 -c configs/mt.toml --against oracle
     rerank explain 17 test.nbest.gz -w weights.toml -r test.en --source test.de
     """  # noqa: D301
-    from rerank_adapters.analysis.explanation import explain, explanation_record
     from rerank_adapters.chain.provenance import extraction_of, recorded_job
     from rerank_adapters.chain.run import weights_file, work_folder
     from rerank_adapters.report.output import report_console
+    from rerank_adapters.run.explain import explain
 
     if (config is None) == (weights is None):
         raise ConfigError("name a job by -c CONFIG, or lists with -w WEIGHTS (one of both)")
@@ -172,7 +170,7 @@ def command(
     tuned = read_weights(weights)
     job = recorded_job(tuned.provenance, weights, registry).changed(trust_pairs=trust_pairs)
     if config is not None:
-        subject = segment_of_job(own, tuned, config, folder, name, segment)
+        subject = segment_of_job(own, config, folder, name, segment)
     elif not nbest:
         raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
     else:
@@ -184,11 +182,23 @@ def command(
             raise ConfigError(f"--parser: no parser named {spec!r}{suggestion(spec, known)}")
     chosen = hypothesis, against or ("second" if hypothesis == "first" else "first")
     with StatusLine("scoring words and parsing"):
-        explanation = explain(job, tuned, subject.nbest, subject.references, table, chosen, parsers)
+        explained = partial(
+            explain,
+            subject.nbest,
+            table,
+            subject.references,
+            weights=tuned,
+            features=job.features,
+            measures=job.measures,
+            form=job.format,
+            models={name: job.models.language_model(name) for name in job.config.language_model},
+            parsers={spec: job.models.parser(spec) for spec in parsers if spec != "none"} if parsers else None,
+        )
+        explanation = explained(chosen)
         if against is None and explanation.first.rank == explanation.second.rank and explanation.hypotheses > 1:
             click.echo("rerank: the decoder's 1-best stays the best; B is the second after reranking", err=True)
             chosen = hypothesis, "second"
-            explanation = explain(job, tuned, subject.nbest, subject.references, table, chosen, parsers)
+            explanation = explained(chosen)
     if form == "json":
         lines = [json.dumps(explanation_record(explanation), ensure_ascii=False, indent=1)]
     else:

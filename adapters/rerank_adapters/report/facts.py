@@ -121,7 +121,7 @@ class RunFacts:
     `tuner`, `tuning_score`, `tuned_at`  how, to which score of the first metric, and when the weights were tuned
     `curve`         the score on the tuning set after each iteration, by restart
     `held_out`      what the system gains over the 1-bests on held-out tuning lists
-    `explanations`  by segment, a record of why the new 1-best beats the decoder's (analysis/explanation.py)
+    `explanations`  by segment, a record of why the new 1-best beats the decoder's (report/explanation.py)
     """
 
     job: str = ""

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
 
-from rerank_adapters.analysis.explanation import explain, explanation_record
 from rerank_adapters.apply import pairs_of, rerank
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.tune import columns_of
 from rerank_adapters.data.dataset import Dataset
+from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.evaluation.oracle import oracle
 from rerank_adapters.evaluation.result import Evaluation
+from rerank_adapters.features.feature import Feature
+from rerank_adapters.report.explanation import explanation_record
 from rerank_adapters.report.facts import ListLengths, RunFacts
 from rerank_adapters.report.held_out import from_record
+from rerank_adapters.run.explain import explain
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.weights import Weights
-from rerank_plugins import FeatureTable
+from rerank_plugins import FeatureTable, NBestFormat, SentenceModel
 from rerank_plugins.core.arrays import LongArray
 
 LENGTHS = (1, 2, 5)  # times powers of ten
+EXPLAINED = ("a", "b", "decision", "contributions", "words", "parses")  # keys of an explanation that the page shows
 
 
 def facts_of_tuning(weights: Weights, job: str, tuner: str) -> RunFacts:
@@ -41,62 +43,72 @@ def facts_of_tuning(weights: Weights, job: str, tuner: str) -> RunFacts:
 
 
 def with_lists_of(
-    facts: RunFacts, job: Job, weights: Weights, data: Dataset, table: FeatureTable, evaluation: Evaluation
+    facts: RunFacts,
+    data: Dataset,
+    table: FeatureTable,
+    evaluation: Evaluation,
+    *,
+    weights: Weights,
+    features: Sequence[Feature],
+    measures: Sequence[Measure],
+    form: NBestFormat,
+    models: Mapping[str, SentenceModel],
+    explained: int,
 ) -> RunFacts:
     """The facts with scores by length of the lists, and explanations of the segments that changed most.
 
-    `table` has the features of the lists, `facts.system` is the name of the reranked system in the evaluation.
+    `table` has the features of the lists, `facts.system` is the name of the reranked system in the evaluation, and
+    `explained` is the number of segments to explain.
     """
-    table = columns_of(job, weights, table)
-    kept = [label for label, names in job.columns.items() if set(names) <= set(table.all_names)]
-    if len(kept) < len(job.labels):  # otherwise the models that are loaded serve once more
-        job = job.only(kept)
+    pairs = list(pairs_of(data.lists, table))
     orders = []
     if weights.decision == "map":
-        ranked = rerank(pairs_of(data.lists, table), weights, None, features=job.features, form=job.format)
+        ranked = rerank(pairs, weights, None, features=features, form=form)
         orders = [rescored.order for _, rescored in ranked]
     if orders and data.with_lost is not None:
         own = dict(zip(data.ids, orders, strict=True))
         orders = [own.get(id_, [0]) for id_ in data.counted.ids]
     with StatusLine("scoring lists of each length"):
-        lists = list_lengths(job, data.counted, orders)
-    return replace(facts, lists=lists, explanations=_explanations(facts.system, job, weights, data, table, evaluation))
+        lists = list_lengths(measures[0], data.counted, orders)
+    places = {id_: place for place, id_ in enumerate(data.ids)}
+    explanations: dict[str, object] = {}
+    changed = _changed_most(evaluation, facts.system)[:explained]
+    kept = [feature for feature in features if weights.dense.keys() >= set(feature.names)]
+    with CountingBar("segments explained", len(changed)) as bar:
+        for id_ in changed:
+            nbest, own_table = pairs[places[id_]]
+            explanation = explain(
+                nbest,
+                own_table,
+                data.references[places[id_]],
+                ("best", "first"),
+                weights=weights,
+                features=kept,
+                measures=measures,
+                form=form,
+                models=models,
+            )
+            record = explanation_record(explanation)
+            explanations[id_] = {key: record[key] for key in EXPLAINED}
+            bar.add(1)
+    return replace(facts, lists=lists, explanations=explanations)
 
 
-def _explanations(
-    system: str, job: Job, weights: Weights, data: Dataset, table: FeatureTable, evaluation: Evaluation
-) -> dict[str, object]:
-    """By segment, why the new 1-best beats the decoder's, for the segments whose sentence scores changed most."""
+def _changed_most(evaluation: Evaluation, system: str) -> list[str]:
+    """The ids of the segments with another output than the baseline, that of the largest change of the score first."""
     first = evaluation.metrics[0]
     old, new = evaluation.systems.index(evaluation.baseline), evaluation.systems.index(system)
     changes = np.subtract(first.of(system).sentence_scores, first.of(evaluation.baseline).sentence_scores)
-    changed = [
-        place
-        for place in np.argsort(-np.abs(changes), kind="stable").tolist()
-        if evaluation.segments[place].outputs[old] != evaluation.segments[place].outputs[new]
-    ][: job.config.evaluation.explained]
-    places = {id_: place for place, id_ in enumerate(data.ids)}
-    records: dict[str, object] = {}
-    with CountingBar("segments explained", len(changed)) as bar:
-        for place in (places[evaluation.segments[place].segment_id] for place in changed):
-            nbest = data.lists[place]
-            own = table.take_segments([place])[0]
-            explanation = explain(job, weights, nbest, data.references[place], own, ("best", "first"))
-            record = explanation_record(explanation)
-            records[nbest.segment_id] = {
-                key: record[key] for key in ("a", "b", "decision", "contributions", "words", "parses")
-            }
-            bar.add(1)
-    return records
+    segments = [evaluation.segments[place] for place in np.argsort(-np.abs(changes), kind="stable").tolist()]
+    return [segment.segment_id for segment in segments if segment.outputs[old] != segment.outputs[new]]
 
 
-def list_lengths(job: Job, data: Dataset, orders: Sequence[Sequence[int]]) -> ListLengths:
-    """Scores by the job's first metric for n = 1, 2, 5, 10, … up to the longest list.
+def list_lengths(measure: Measure, data: Dataset, orders: Sequence[Sequence[int]]) -> ListLengths:
+    """Scores by a metric for n = 1, 2, 5, 10, … up to the longest list.
 
     `orders` (segments) have the positions of each list from best to worst, or are empty where the choice depends on
     the whole list. From a cut list, that hypothesis is chosen which comes first in the order.
     """
-    measure = job.measures[0]
     statistics = measure.statistics([nbest.texts for nbest in data.lists], data.references, data.sources)
     sizes = np.array([len(nbest) for nbest in data.lists])
     starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]

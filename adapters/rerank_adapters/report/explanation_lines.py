@@ -14,7 +14,7 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 
 if TYPE_CHECKING:
-    from rerank_adapters.analysis.explanation import Contribution, Explanation, Parses, Side, WordScores
+    from rerank_adapters.report.explanation import Contribution, Explanation, Parses, Side, WordScores
 
 NAME = 26  # columns of the name of a feature
 NUMBER = 10  # columns of a weight, a value, or what a feature adds

@@ -1,0 +1,1 @@
+"""A job as files in a folder: what is wrong with it before it runs, its stages, and why a hypothesis won."""
