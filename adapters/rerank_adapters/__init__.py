@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         evaluate,
         read_nbest,
     )
-    from rerank_adapters.api.training import train
     from rerank_adapters.applications.acceptability.compare import compare
     from rerank_adapters.applications.acceptability.sentence_classifier import SentenceClassifier
     from rerank_adapters.applications.completion.completed import complete
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from rerank_adapters.applications.parsing.trees import parse
     from rerank_adapters.applications.similarity.pair_scores import similarity
     from rerank_adapters.applications.substitutes import substitutes
+    from rerank_adapters.applications.training.train import train
 
 __all__ = [
     "Evaluation",
@@ -70,7 +70,7 @@ _MODULES = {
     "similarity": "applications.similarity.pair_scores",
     "substitutes": "applications.substitutes",
     "surprisal": "applications.language_models.word_measures",
-    "train": "api.training",
+    "train": "applications.training.train",
 }  # of names that `api` has not
 
 

@@ -135,7 +135,7 @@ COMMANDS: dict[str, dict[str, Task | OwnGroup | tuple[str, str]]] = {  # by head
         "plugins": ("commands.plugins", "List all plugins (features, metrics, …) and their options."),
     },
     "Groups by task": {
-        "train": OwnGroup("applications.training", "Train a model from text, treebanks or sentence pairs."),
+        "train": OwnGroup("applications.training.commands", "Train a model from text, treebanks or sentence pairs."),
         "lists": LISTS,
         "table": OwnGroup("applications.tables", "Show and join feature tables, or write pairs of texts."),
         "lm": LM,

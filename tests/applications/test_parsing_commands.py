@@ -106,9 +106,9 @@ def test_lists_are_parsed_by_distinct_hypotheses(small, tmp_path):
 
 @pytest.mark.slow
 def test_processes_and_batches_change_nothing(chain, tmp_path, monkeypatch):
-    from rerank_adapters.chain import parse_pool
+    from rerank_adapters.applications.parsing import parses
 
-    monkeypatch.setattr(parse_pool, "BATCH", 7)
+    monkeypatch.setattr(parses, "SENTENCES_OF_BATCH", 7)
     text = "".join(f"w{i} is {i % 17} {'x' if i % 10 == 3 else '.'}\n" for i in range(100))
     (tmp_path / "text").write_text(text)
     found = []
@@ -123,9 +123,9 @@ def test_processes_and_batches_change_nothing(chain, tmp_path, monkeypatch):
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(chain, tmp_path, monkeypatch):
-    from rerank_adapters.chain import parse_pool
+    from rerank_adapters.applications.parsing import parses
 
-    monkeypatch.setattr(parse_pool, "BATCH", 10)
+    monkeypatch.setattr(parses, "SENTENCES_OF_BATCH", 10)
     lines = [f"word {i}\n" for i in range(50)]
     (tmp_path / "text").write_bytes("".join(lines[:35]).encode() + b"\xff\n" + "".join(lines[35:]).encode())
     arguments = ("--plugin", chain, "trees", "parse", tmp_path / "text", "-p", "chain", "-j", 1, "-o", tmp_path / "out")
@@ -136,11 +136,11 @@ def test_an_interrupted_run_goes_on_where_it_stopped(chain, tmp_path, monkeypatc
 
 
 def test_no_worker_starts_for_sentences_whose_parses_are_in_the_cache(chain, tmp_path, monkeypatch):
-    from rerank_adapters.chain import parse_pool
-    from rerank_adapters.runtime.workers import Workers
+    from rerank_adapters.applications.parsing import parses
+    from rerank_adapters.features.processes import Processes
 
-    monkeypatch.setattr(parse_pool, "BATCH", 10)
-    monkeypatch.setattr(Workers, "start", lambda self: pytest.fail("a worker has started"))
+    monkeypatch.setattr(parses, "SENTENCES_OF_BATCH", 10)
+    monkeypatch.setattr(Processes, "_workers", lambda *_: pytest.fail("a worker has started"))
     (tmp_path / "text").write_text("".join(f"word {i}\n" for i in range(50)))
     arguments = ("--plugin", chain, "trees", "parse", tmp_path / "text", "-p", "chain", "-j")
     one, two = (done(*arguments, jobs).out for jobs in (1, 2))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.applications.language_models.score import kenlm_layout, srilm_layout
-from rerank_adapters.chain.scoring import Scored, Totals, perplexity, score_lines
+from rerank_adapters.applications.language_models.scoring import Scored, Totals, perplexity, score_lines
 from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rerank_adapters.chain.training.model_tables import check_trained
+from rerank_adapters.applications.training.model_tables import check_trained
 from rerank_adapters.job.config import read_config
 from rerank_plugins import ConfigError
 from tests.conftest import ROOT

@@ -15,7 +15,7 @@ def test_help_of_a_command_imports_no_algorithm():
     """The commands are made of the fields of trainers; numba and what trains are imported when they are used."""
     loading = (
         "import sys\n"
-        "from rerank_adapters.applications.training import trainer_command\n"
+        "from rerank_adapters.applications.training.commands import trainer_command\n"
         "from rerank_adapters.builtin import BUILTIN\n"
         "from rerank_plugins.core.loader import load_plugins\n"
         "entries = load_plugins(BUILTIN, installed=False).entries['trainer'].values()\n"

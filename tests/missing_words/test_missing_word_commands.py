@@ -355,7 +355,7 @@ def test_lists_have_the_best_words_of_the_best_gaps(folder):
 
 @pytest.mark.slow
 def test_workers_give_the_same_results(folder, monkeypatch):
-    monkeypatch.setattr(sharing, "BATCH", 40)
+    monkeypatch.setattr(sharing, "SENTENCES_OF_BATCH", 40)
     arguments = ("words", "restore", folder / "test.tsv", "-M", folder / "m.mw")
     assert done(*arguments, "-j", "2").out == done(*arguments, "-j", "1").out
 
@@ -372,7 +372,7 @@ def test_sentences_come_out_as_they_are_read(folder):
 
     located = sharing.in_batches(Locating(folder / "m.mw", "odds", 1), endless(), 1)
     next(located)
-    assert read == sharing.BATCH
+    assert read == sharing.SENTENCES_OF_BATCH
     located.close()
 
 

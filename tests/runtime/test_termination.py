@@ -19,11 +19,11 @@ PLUGIN = """
 import multiprocessing, os, time
 from dataclasses import dataclass
 import numpy as np
-from rerank_adapters.chain import parse_pool
+from rerank_adapters.applications.parsing import parses
 from rerank_plugins import FeatureExtractor, Parse, Parser, hookimpl
 from rerank_plugins.core.dependency_tree import DependencyTree
 
-parse_pool.BATCH = 5
+parses.SENTENCES_OF_BATCH = 5
 
 def work():
     if multiprocessing.parent_process() is not None:

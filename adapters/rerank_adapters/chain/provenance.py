@@ -21,7 +21,6 @@ from rerank_adapters.chain.text_pipelines import names_of_steps
 from rerank_adapters.features.extraction import RECORDED, Extraction
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.job.config import Config
-from rerank_adapters.runtime.cluster import scheduler_in_use
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable
 from rerank_plugins.core.registry import Registry
@@ -45,12 +44,12 @@ def made_at() -> str:
         raise ConfigError(f"SOURCE_DATE_EPOCH is {epoch!r}, expected seconds since 1970") from None
 
 
-def extraction_of(job: Job) -> Extraction:
-    """What a job extracts, and how; tables of it record the job."""
+def extraction_of(job: Job, scheduler: str = "") -> Extraction:
+    """What a job extracts, and how: by processes, or by the cluster of a scheduler; tables of it record the job."""
     return Extraction(
         job.features,
         getattr(job.format, "dense_rule", None),
-        Processes(job.config.jobs, scheduler_in_use()),
+        Processes(job.config.jobs, scheduler),
         lambda folder: recorded_tables(job, folder, *EXTRACTING),
     )
 

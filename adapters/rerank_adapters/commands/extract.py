@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @options.set_option
 @options.scheduler_option
 @options.job_options("features", "config", "format_", "jobs")
-def command(job: Job, nbest: tuple[str, ...], output: Path, source: Path | None, set_name: str | None) -> None:
+def command(
+    job: Job, nbest: tuple[str, ...], output: Path, source: Path | None, set_name: str | None, scheduler: str
+) -> None:
     """Extract the features of n-best lists into a feature table.
 
     The table has the decoder's own features and those that -f or the config name. Features of a text that occurs
@@ -45,7 +47,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, source: Path | None,
         nbests = read_nbest([Path(path) for path in nbest], job.format, source, lines=False)
     job = for_lists(job, nbests)
     job = job.for_set(set_name) if set_name else job
-    table = extraction_of(job).table(nbests, folder=output.parent)
+    table = extraction_of(job, scheduler).table(nbests, folder=output.parent)
     table.save(output)
     sparse = f" and {counted(len(table.sparse.names), 'sparse one')}" if table.sparse.names else ""
     features = f"{counted(len(table.names), 'feature')}{sparse}"

@@ -197,16 +197,9 @@ def references_option(command: Command) -> Command:
 
 
 def scheduler_option(command: Command) -> Command:
-    """`--scheduler`: the Dask cluster that does the work of the command; it is no parameter of the command."""
-
-    def choose(context: click.Context, _: click.Parameter, address: str | None) -> None:
-        if address:
-            from rerank_adapters.runtime.cluster import using_cluster
-
-            context.with_resource(using_cluster(address))
-
+    """`--scheduler`: the address of the Dask cluster that does the work of the command; empty without one."""
     return click.option(
-        "--scheduler", envvar="RERANK_SCHEDULER", metavar="ADDRESS", expose_value=False, callback=choose,
+        "--scheduler", envvar="RERANK_SCHEDULER", metavar="ADDRESS", default="",
         help="Send the work to the Dask cluster whose scheduler has this address, tcp://HOST:8786, or that of the"
              " environment variable RERANK_SCHEDULER.",
         show_default="processes of this machine",

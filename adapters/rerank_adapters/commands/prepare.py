@@ -12,7 +12,7 @@ from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.training.training import Training
+    from rerank_adapters.applications.training.training import Training
 
 
 @click.command("prepare")
@@ -32,8 +32,8 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     rerank prepare configs/tatoeba-de-en.toml
     rerank run configs/tatoeba-de-en.toml
     """  # noqa: D301
+    from rerank_adapters.applications.training.model_tables import chosen_models, identity_of_model, training_of
     from rerank_adapters.chain.steps import Record, Step
-    from rerank_adapters.chain.training.model_tables import chosen_models, identity_of_model, training_of
     from rerank_adapters.job.config import read_config
     from rerank_plugins.core.loader import with_files
 
@@ -43,7 +43,7 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     registry = with_files(ctx.obj, [settings.path(path) for path in settings.plugins])
     trainings = [training_of(settings, model, registry) for model in models]  # wrong options are said before any work
     for training in trainings:
-        training.make_room()
+        training.prepare_output()
     trained = 0
     for model, training in zip(models, trainings, strict=True):
         output, inputs = training.output, partial(identity_of_model, settings, model)

@@ -51,7 +51,7 @@ def command(
     summary_line = SummaryLine()
     job = JobFlags(config, seed=seed, jobs=jobs, trust_pairs=trust_pairs).job
     if job.config.model:
-        from rerank_adapters.chain.training.model_tables import check_trained
+        from rerank_adapters.applications.training.model_tables import check_trained
 
         check_trained(job.config, config)
     record = Record(work or work_folder(job, config), force)

@@ -13,6 +13,7 @@ Dask's TLS (`tls://`) or a network of its own must protect it.
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import pickle
 import signal
@@ -20,7 +21,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass
@@ -52,8 +53,10 @@ class Processes:
     jobs: int = 1
     scheduler: str = ""
 
-    def results(self, work: Callable[[Item], Result], tasks: Iterable[Item]) -> Iterator[Result]:
-        """Yield the result of each task, whichever is ready first; only some tasks are held.
+    def results(
+        self, work: Callable[[Item], Result], tasks: Iterable[Item], *, ordered: bool = False
+    ) -> Iterator[Result]:
+        """Yield the result of each task, in the order of tasks or whichever is ready first; only some tasks are held.
 
         Raises what `work` raises, RerankError where a worker has died or the cluster has ended, ConfigError where no
         scheduler answers, and PluginError where the work cannot be sent to another process.
@@ -69,9 +72,9 @@ class Processes:
             for task in chain(second, rest):
                 waiting.append(submit(task))
                 if len(waiting) > most:
-                    yield _next(waiting)
+                    yield _next(waiting, ordered)
             while waiting:
-                yield _next(waiting)
+                yield _next(waiting, ordered)
 
     @contextmanager
     def _workers(self, work: Callable[[Item], Result]) -> Iterator[tuple[Callable[[Item], Future[Result]], int]]:
@@ -80,7 +83,7 @@ class Processes:
             client = _client(self.scheduler)
             parts = client.submit(bytes, _packed(work), pure=False)  # a task itself, so that it outlives a worker
             workers = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
-            with client.get_executor(pure=False) as executor:
+            with _ended_at_once(client.get_executor(pure=False)) as executor:
                 yield lambda task: executor.submit(_on_cluster, parts, pickle.dumps(task)), TASKS_OF_WORKER * workers
             return
         forks = may_fork()
@@ -99,9 +102,9 @@ def may_fork() -> bool:
     return sys.platform == "linux" and alone and "torch" not in sys.modules
 
 
-def _next(waiting: list[Future[Result]]) -> Result:
-    """Take the result of a task that is ready."""
-    wait(waiting, return_when=FIRST_COMPLETED)
+def _next(waiting: list[Future[Result]], ordered: bool) -> Result:
+    """Take the result of the first task, or of one that is ready. Raises what the task raises, and RerankError."""
+    wait(waiting[:1] if ordered else waiting, return_when=FIRST_COMPLETED)
     future = waiting.pop(next(place for place, future in enumerate(waiting) if future.done()))
     try:
         return future.result()
@@ -110,17 +113,26 @@ def _next(waiting: list[Future[Result]]) -> Result:
             "a worker process ended early: out of memory, or called from a script that is not under"
             " `if __name__ == '__main__':` (jobs = 1 works without workers)"
         ) from None
+    except CancelledError:
+        raise RerankError("the cluster has ended, or its scheduler was started again") from None
+    except Exception as error:
+        if type(error).__module__.startswith("distributed."):
+            raise RerankError(f"the cluster cannot do a task ({type(error).__name__}: {error})") from None
+        raise
 
 
 @contextmanager
-def _ended_at_once(executor: ProcessPoolExecutor) -> Iterator[Executor]:
-    """The executor, whose processes are killed where the block is left by an exception or a closed generator."""
+def _ended_at_once(executor: Executor) -> Iterator[Executor]:
+    """The executor, which drops its tasks where the block is left by an exception or a closed generator."""
     with executor:
         try:
             yield executor
         except BaseException:
-            for process in list((executor._processes or {}).values()):  # `kill_workers` of Python 3.14
-                process.kill()
+            if isinstance(executor, ProcessPoolExecutor):
+                for process in list((executor._processes or {}).values()):  # `kill_workers` of Python 3.14
+                    process.kill()
+            else:
+                executor.shutdown(wait=False)
             raise
 
 
@@ -217,6 +229,8 @@ def _client(scheduler: str) -> Any:
         import distributed
     except ImportError:
         raise PluginError(f"scheduler {scheduler}: Dask is not installed: pip install 'rerank-plugins[dask]'") from None
+    for name in ("distributed", "distributed.client"):  # an error that ends a command has one line
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         return distributed.Client(scheduler, timeout=SECONDS_TO_ANSWER, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
     except (OSError, ValueError, TypeError) as error:

@@ -29,7 +29,7 @@ from docs.results.scripts.ngram_speed import RERANK, timed
 from rerank_adapters.cli import ended_by_signals
 from rerank_plugins import RerankError
 from rerank_plugins.kit.files.text import open_text
-from tests.runtime.dask_cluster import DaskCluster
+from tests.features.dask_cluster import DaskCluster
 
 
 @experiment("cluster_speed", __doc__)
@@ -105,14 +105,12 @@ def _cost_of_tasks(address: str, tasks: int) -> tuple[float, float]:
 
 def print_cost(address: str, tasks: int) -> None:
     """Print the milliseconds, and the CPU milliseconds of this process, for each of so many tasks."""
-    from rerank_adapters.runtime.cluster import using_cluster, workers_for
-    from rerank_adapters.runtime.workers import collected
+    from rerank_adapters.features.processes import Processes
 
-    with using_cluster(address), workers_for(_nothing, 1, "nothing") as workers:
-        for number in (10, tasks):
-            wall, cpu = time.perf_counter(), time.process_time()
-            for _ in collected(((item, workers.submit(item)) for item in range(number)), workers.most):
-                pass
+    for number in (10, tasks):
+        wall, cpu = time.perf_counter(), time.process_time()
+        for _ in Processes(scheduler=address).results(_nothing, range(number), ordered=True):
+            pass
     print(1000 * (time.perf_counter() - wall) / tasks, 1000 * (time.process_time() - cpu) / tasks)
 
 

@@ -31,12 +31,12 @@ from rerank_adapters.applications.completion import (
     completion_job,
 )
 from rerank_adapters.applications.completion.questions import read_questions
+from rerank_adapters.applications.training.tree_source import DEPENDENCIES, NamedParser, TreeSource
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.parse_pool import ParseCounts
-from rerank_adapters.chain.training.tree_source import DEPENDENCIES, TreeSource
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
+from rerank_adapters.features.processes import Processes
 from rerank_adapters.job.config import Config
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.within_lists import one_best
@@ -195,11 +195,12 @@ def main(
     sentences = [answered.split() for nbest in data.lists for answered in nbest.texts]
 
     started = time.process_time()
-    parses = job.models.parser(parser).parse(sentences)
+    named = NamedParser(parser, job.models.parser_use(parser), lambda: job.models.parser(parser))
+    parses = named.made.parse(sentences)
     trees = [parse.dependencies for parse in parses if parse.dependencies is not None]
     if len(trees) < len(parses):
         raise RerankError(f"{len(parses) - len(trees)} completions have no parse by {parser}, expected one for each")
-    source = TreeSource(DEPENDENCIES, job, parser, TextPipeline(()), ParseCounts())
+    source = TreeSource(DEPENDENCIES, named, processes=Processes(jobs))
     totals = dependency_totals(source, treebanks or texts, trees, min_count, orders)
     totals |= ngram_totals(texts, sentences, min_count, orders)
 

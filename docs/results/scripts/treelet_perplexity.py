@@ -29,7 +29,7 @@ import click
 import numpy as np
 
 from docs.results.scripts.experiment import FILE, counted, experiment, named_values, say
-from rerank_adapters.chain.training.tree_source import CONSTITUENTS, TREES_AT_A_TIME
+from rerank_adapters.applications.training.tree_source import CONSTITUENTS, TREES_AT_A_TIME
 from rerank_plugins import RerankError
 from rerank_plugins.constituency.model_file import read_grammar
 from rerank_plugins.constituency.parsing import ChartParser, Decoding

@@ -14,7 +14,6 @@ feature table that `rerank extract` has made of them.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,13 +28,13 @@ from rerank_adapters.chain.tune import DECODER, families, start_weights, tuning_
 from rerank_adapters.chain.tuning.cross_validation import tuned_folds
 from rerank_adapters.chain.tuning.selection import Selecting, Selection, standard_error
 from rerank_adapters.data.dataset import Dataset
+from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.runtime.workers import Workers
 from rerank_adapters.tuners.mira import Mira
 from rerank_plugins import FeatureTable, FloatArray, RerankError, TuningData
 from rerank_plugins.core.loader import load_plugins
@@ -124,23 +123,13 @@ def main(
         }
     compare = Comparison(job, data, starts, families(job, data["bleu"].table), folds, seeds, passes)
     outcomes = []
-    for setting, outcome in zip(settings, _outcomes(compare, settings, jobs), strict=True):
+    for setting, outcome in zip(settings, Processes(jobs).results(compare, settings, ordered=True), strict=True):
         outcomes.append(outcome)
         say(f"{setting} {_row(data, outcomes[0], outcome)}")
     rows = [(setting, *_row(data, outcomes[0], outcome)) for setting, outcome in zip(settings, outcomes, strict=True)]
     header = ("setting", "BLEU", "chrF", "against the first", "tune", "families", "CPU s")
     title = f"{folds} folds, {seeds} seeds, {len(data['bleu'].table.all_names)} features"
     print(markdown_table(Table(title, header, tuple(rows))))
-
-
-def _outcomes(compare: Comparison, settings: Sequence[str], jobs: int) -> Iterator[Outcome]:
-    """The outcome of each setting, in their order."""
-    if jobs == 1:
-        yield from map(compare, settings)
-        return
-    with Workers(compare, jobs, "a tuner") as workers:
-        for future in [workers.submit(setting) for setting in settings]:
-            yield future.result()
 
 
 def _with_noise(data: TuningData, number: int) -> TuningData:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rerank_adapters.applications.acceptability.text_features import matching_columns
 from rerank_adapters.chain.provenance import extraction_of
-from rerank_adapters.chain.text_features import matching_columns
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList
 from rerank_plugins.core.guests.registrations import RESERVED

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rerank_adapters.chain.scoring import ZERO, Scored, Total, Totals, score_lines, total_lines
+from rerank_adapters.applications.language_models.scoring import ZERO, Scored, Total, Totals, score_lines, total_lines
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import CountingBar, counted

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import islice, tee
 from pathlib import Path
 from typing import TypeVar
 
 import click
 
-from rerank_adapters.runtime.workers import Workers, collected, finished
+from rerank_adapters.features.processes import Processes
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-BATCH = 1_000  # sentences of one task
+SENTENCES_OF_BATCH = 1_000  # sentences of one task
 
 
 model_option = click.option(
@@ -50,8 +50,6 @@ def in_batches(
 ) -> Iterator[tuple[Item, Result]]:
     """Yield each item with its result, in order; processes work on a batch at a time, the first one in this process."""
     source = iter(items)
-    batches = enumerate(iter(lambda: list(islice(source, BATCH)), []))
-    with Workers(work, jobs, "the model") as workers:
-        pairs = ((b, workers.submit(b) if number and jobs > 1 else finished(work(b))) for number, b in batches)
-        for batch, results in collected(pairs, workers.most):
-            yield from zip(batch, results, strict=True)
+    batches, tasks = tee(iter(lambda: list(islice(source, SENTENCES_OF_BATCH)), []))
+    for batch, results in zip(batches, Processes(jobs).results(work, tasks, ordered=True), strict=True):
+        yield from zip(batch, results, strict=True)

@@ -16,6 +16,7 @@ from rerank_adapters.applications.negatives.written_pairs import write_pairs
 from rerank_adapters.commands import options
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.pairs import Pair
 from rerank_adapters.formats.references import read_lines
 from rerank_adapters.runtime.progress import counted
@@ -25,6 +26,7 @@ from rerank_plugins import ConfigError
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
     from rerank_plugins.core.dependency_tree import DependencyTree
+    from rerank_plugins.kit.files.cached_parser import CachedParser
 
 COLUMNS = ("kind", "position", "before", "after")
 SAMPLE_SENTENCES = 500  # sentences by which the language of a text is told
@@ -71,17 +73,15 @@ def error_inserter(sentences: Sequence[Sequence[str]], kinds: Sequence[str]) -> 
 
 
 def with_trees(
-    sentences: Sequence[Sequence[str]], job: Job, parser: str
+    sentences: Sequence[Sequence[str]], parser: CachedParser | None, processes: Processes
 ) -> Iterator[tuple[Sequence[str], DependencyTree | None]]:
-    """The sentences with the dependency trees by a parser; with the parser `none`, without trees."""
-    from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
+    """The sentences with the dependency trees by a parser; without a parser, without trees."""
+    from rerank_adapters.applications.parsing.parses import ParseCounts, parse_in_order
 
-    if parser == "none":
+    if parser is None:
         yield from zip(sentences, repeat(None))
         return
-    for words, parse in parse_in_order(
-        job.models.parser(parser), map(tuple, sentences), job.config.jobs, ParseCounts()
-    ):
+    for words, parse in parse_in_order(parser, map(tuple, sentences), processes, ParseCounts()):
         yield words, parse.dependencies
 
 
@@ -113,7 +113,7 @@ def noisy_pairs(
 @options.output_option("Write the pairs to this file.")
 @options.scheduler_option
 @options.job_options("jobs", "seed")
-def command(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Path) -> None:
+def command(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Path, scheduler: str) -> None:
     """Insert one error into each sentence of TEXT (one per line, tokenised, English).
 
     The columns of the output are the sentence, the sentence with the error, the kind of the error, the position of the
@@ -128,7 +128,9 @@ def command(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Pa
     sentences = [words for line in read_lines(text) if (words := line.split())]
     check_english(job, parser, sentences)
     inserter, rng = error_inserter(sentences, kinds), np.random.default_rng(job.config.seed)
-    pairs = noisy_pairs(with_trees(sentences, job, parser), inserter, rng)
+    of_parser = None if parser == "none" else job.models.parser(parser)
+    parsed = with_trees(sentences, of_parser, Processes(job.config.jobs, scheduler))
+    pairs = noisy_pairs(parsed, inserter, rng)
     written = write_pairs(pairs, len(sentences), COLUMNS, output)
     left_out = len(sentences) - written
     rest = f" ({counted(left_out, 'sentence')} left out)" if left_out else ""

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from rerank_adapters.applications.parsing.parses import ParseCounts
 from rerank_adapters.applications.parsing.trees import Kind, parsed_texts, written
-from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.commands import options
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.reading import stream_nbest
 from rerank_adapters.given_texts import Words
 from rerank_adapters.runtime.progress import CountingBar, counted
@@ -156,31 +157,28 @@ def print_scores(rows: Iterable[Row]) -> None:
 
 
 def write_parses(
-    job: Job, parser: CachedParser, text: str | None, nbest: Sequence[Path], steps: TextPipeline, output: Path,
+    parser: CachedParser, named: Iterable[tuple[str, Words]], processes: Processes, output: Path,
     kind: Kind | None = None, k_best: bool = False,
 ) -> ParseCounts:  # fmt: skip
-    """Write the trees of a text (one sentence per line), or of the distinct hypotheses of lists, after text steps.
+    """Write the trees of sentences, each with its name.
 
     `kind` is "conllu" or "brackets"; with None, the first sentence that has a parse decides. `k_best` writes all
     constituency trees with their ln p. Raises ConfigError for a kind of tree that the parser does not produce.
     """
     counts = ParseCounts()
     with ExitStack() as files:
-        if text is not None:
-            named = _lines(files.enter_context(open_text(text)), steps)
-        else:
-            named = _distinct_hypotheses(stream_nbest(nbest, job.format), steps)
         out = files.enter_context(open_atomic(output))
         progress = files.enter_context(CountingBar("sentences parsed"))
-        trees = progress.over(parsed_texts(parser, named, job.config.jobs, counts))
+        trees = progress.over(parsed_texts(parser, named, processes, counts))
         out.writelines(written(trees, kind, k_best=k_best))
     return counts
 
 
-def _lines(lines: Iterable[str], steps: TextPipeline) -> Iterator[tuple[str, Words]]:
-    """The number (from 1) and the words of each line."""
-    for number, line in enumerate(lines, 1):
-        yield str(number), tuple(steps.apply([line.rstrip("\r\n")])[0].split())
+def _lines(text: str, steps: TextPipeline) -> Iterator[tuple[str, Words]]:
+    """The number (from 1) and the words of each line of a text."""
+    with open_text(text) as lines:
+        for number, line in enumerate(lines, 1):
+            yield str(number), tuple(steps.apply([line.rstrip("\r\n")])[0].split())
 
 
 def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> Iterator[tuple[str, Words]]:
@@ -218,7 +216,7 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
 @options.job_options("config", "format_", "jobs")
 def command(
     job: Job, text: str | None, nbest: tuple[str, ...], gold: tuple[str, ...], parser: str | None, kind: Kind | None,
-    k_best: bool, longest: int | None, steps: tuple[str, ...], output: Path,
+    k_best: bool, longest: int | None, steps: tuple[str, ...], output: Path, scheduler: str,
 ) -> None:  # fmt: skip
     """Parse a TEXT, or the hypotheses of n-best lists.
 
@@ -253,5 +251,7 @@ def command(
         summary_line.wrote(f"the scores of {counted(len(gold), 'treebank')}", "-")
         return
     pipeline = TextPipeline(options.text_steps(steps, () if nbest else ("penn-tokenize",)))
-    counts = write_parses(job, chosen, text, [Path(path) for path in nbest], pipeline, output, kind, k_best)
+    lists = [Path(path) for path in nbest]
+    named = _lines(text, pipeline) if text else _distinct_hypotheses(stream_nbest(lists, job.format), pipeline)
+    counts = write_parses(chosen, named, Processes(job.config.jobs, scheduler), output, kind, k_best)
     summary_line.wrote(f"the parses of {counted(counts.sentences, 'sentence')} ({counts})", output)

@@ -8,8 +8,9 @@ from itertools import tee
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, overload
 
+from rerank_adapters.applications.parsing.parses import ParseCounts, parse_in_order
 from rerank_adapters.chain.loading import load
-from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
+from rerank_adapters.features.processes import Processes
 from rerank_adapters.given_texts import Text, Words, blocks_of, checked_texts, pipeline_of
 from rerank_adapters.rows import Rows
 from rerank_plugins import ConfigError, Parse, Tree
@@ -182,18 +183,18 @@ def parse(
     named = ((str(number), words) for number, words in enumerate(sentences, 1))
     loaded = load(parser, "parser")
     cached = loaded if isinstance(loaded, CachedParser) else CachedParser(loaded)
-    return Trees(parsed_texts(cached, named, jobs, ParseCounts()))
+    return Trees(parsed_texts(cached, named, Processes(jobs), ParseCounts()))
 
 
 def parsed_texts(
-    parser: CachedParser, named: Iterable[tuple[str, Words]], jobs: int, counts: ParseCounts
+    parser: CachedParser, named: Iterable[tuple[str, Words]], processes: Processes, counts: ParseCounts
 ) -> Iterator[ParsedText]:
     """Yield each text (name, words) with its parse, in order and in bounded memory, and count it.
 
     A text without words is no sentence, and has an empty parse.
     """
     names, sentences = tee(named)
-    parses = parse_in_order(parser, (words for _, words in sentences if words), jobs, counts)
+    parses = parse_in_order(parser, (words for _, words in sentences if words), processes, counts)
     for name, words in names:
         parse = next(parses)[1] if words else Parse()
         unknown = () if parser.vocabulary is None else tuple(word for word in words if word not in parser.vocabulary)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from rerank_adapters.applications.serving.worker import say
-from rerank_adapters.runtime.worker_process import ENDING
+from rerank_adapters.features.processes import ENDING
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from rerank_adapters.applications.serving.bodies import Formats, Limits, Request
 from rerank_adapters.apply import Reranker
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.provenance import recorded_job
-from rerank_adapters.runtime.worker_process import ENDING
+from rerank_adapters.features.processes import ENDING
 from rerank_plugins import ConfigError, FormatError, NBestFormat, RerankError
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit.files.standard_streams import send_stdout_to_stderr

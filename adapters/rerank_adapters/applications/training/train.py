@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rerank_adapters.api.plugin_tables import table_of
+from rerank_adapters.applications.training.model_tables import training_of
 from rerank_adapters.chain.loading import all_plugins, table_of_name
-from rerank_adapters.chain.training.model_tables import training_of
 from rerank_adapters.job.config import Config, Model
 from rerank_plugins import Trainer
 from rerank_plugins.core.registry import Registry
@@ -46,7 +46,7 @@ def train(
     given = {key: _plain(value) for key, value in (table | options).items()}
     model = Model(train=of_name, inputs=inputs, output=Path(output), options=given)
     training = training_of(Config(), model, registry, f"train({of_name!r})")
-    training.make_room()
+    training.prepare_output()
     training.run(report)
     return training.output
 

@@ -45,8 +45,8 @@ def trainer_command(entry: Entry) -> click.Command:
 
     @click.pass_obj
     def train(registry: Registry, /, paths: tuple[str, ...], output: Path, **values: Any) -> None:
-        from rerank_adapters.chain.training.common_options import CommonOptions
-        from rerank_adapters.chain.training.training import Training
+        from rerank_adapters.applications.training.common_options import CommonOptions
+        from rerank_adapters.applications.training.training import Training
 
         summary_line = SummaryLine()
         own = {option.name: values.pop(option.name) for option in entry.options()}

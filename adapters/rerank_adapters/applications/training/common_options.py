@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CommonOptions:
-    """The values of the common options; `steps` are those of `--text`."""
+    """The values of the common options; `steps` are those of `--text`, `scheduler` is the address of a Dask cluster."""
 
     held_out: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
@@ -21,7 +21,7 @@ class CommonOptions:
     config: Path | None = None
     seed: int | None = None
     jobs: int | None = None
-    scheduler: str | None = None  # the address of a Dask cluster, where the command line has not begun to use one
+    scheduler: str = ""
 
     @property
     def settings(self) -> Config:

@@ -8,21 +8,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rerank_adapters.applications.training.common_options import CommonOptions
+from rerank_adapters.applications.training.training import Training
 from rerank_adapters.chain.builder import Builder
-from rerank_adapters.chain.training.common_options import CommonOptions
-from rerank_adapters.chain.training.training import Training
 from rerank_adapters.job.config import Config, Model
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, __version__
 from rerank_plugins.core.files import check_output
-from rerank_plugins.core.identity import identity, path_hash
+from rerank_plugins.core.identity import identity
 from rerank_plugins.core.registry import Registry, suggestion
 from rerank_plugins.core.trainer import common_uses
 
 TEXT = "text"  # the option of text steps
 PARSER = "parser"  # the option of the parser, which may be named by the table of the config
 WEIGHT = "weight"  # the option of weights, FILE=NUMBER
-FIELDS = {"cluster": ("scheduler",)}  # the options of a use that has other names
+OPTION_OF_USE = {"cluster": "scheduler"}  # of a use whose option has another name
 
 
 def chosen_models(config: Config, path: Path, names: Sequence[str] = ()) -> list[Model]:
@@ -62,7 +62,7 @@ def training_of(config: Config, model: Model, registry: Registry, where: str = "
             raise ConfigError(f"{where}: inputs: {path}: no such file")
     entry = registry.get("trainer", model.train)
     own = {option.name for option in entry.options()}
-    shared = {field for use in common_uses(entry.factory) for field in FIELDS.get(use, (use.replace("-", "_"),))}  # type: ignore[arg-type]
+    shared = {OPTION_OF_USE.get(use, use.replace("-", "_")) for use in common_uses(entry.factory)}  # type: ignore[arg-type]
     given = {key.replace("-", "_"): value for key, value in _options(config, model).items()}
     for key in given:
         if key not in own | shared:
@@ -81,16 +81,9 @@ def identity_of_model(config: Config, model: Model) -> str:
     parser = _parser(config, model.options.get(PARSER))
     text = TextPipeline(model.options.get(TEXT, ()), config.base)
     values = [*_flat(_options(config, model).values()), *(str(config.path(path)) for path in model.inputs)]
-    own = {
-        "train": model.train,
-        "options": {key: _plain(value) for key, value in model.options.items()},
-        "text": text.describe(),
-        "files": [Path(value) for value in values if Path(value).is_file()],
-        "version": __version__,
-    }
-    if parser is not None:
-        own[PARSER] = {key: path_hash(Path(value)) or value for key, value in parser.items()}
-    return identity(own)
+    files = [Path(value) for value in values if Path(value).is_file()]
+    of_parser = {key: Path(value) if Path(value).is_file() else value for key, value in (parser or {}).items()}
+    return identity(model.train, model.options, text.describe(), files, of_parser, __version__)
 
 
 def check_trained(config: Config, path: Path) -> None:
@@ -110,8 +103,8 @@ def _common(given: Mapping[str, Any], shared: Collection[str], where: str) -> Co
         values["steps"] = () if steps == "none" else tuple(steps.split("+"))
     if "held_out" in values and isinstance(values["held_out"], str):
         values["held_out"] = (values["held_out"],)
-    if "scheduler" in shared and (address := os.environ.get("RERANK_SCHEDULER")):
-        values.setdefault("scheduler", address)
+    if "scheduler" in shared:
+        values.setdefault("scheduler", os.environ.get("RERANK_SCHEDULER", ""))
     try:
         common = TypeAdapter(CommonOptions).validate_python(values)
     except ValidationError as error:
@@ -162,8 +155,9 @@ def _expanded(config: Config, key: str, value: str) -> str:
 
 def _parser(config: Config, name: object) -> dict[str, str] | None:
     """The table of a parser that the config describes, its values as an option has them; None for other names."""
-    table = config.parser.get(name) if isinstance(name, str) else None
-    return table and {
+    if not isinstance(name, str) or not (table := config.parser.get(name)):
+        return None
+    return {
         key: _expanded(config, key, value) if isinstance(value, str) else json.dumps(value)
         for key, value in table.items()
     }
@@ -171,9 +165,3 @@ def _parser(config: Config, name: object) -> dict[str, str] | None:
 
 def _outputs(config: Config) -> set[Path]:
     return {config.path(model.output) for model in config.model}
-
-
-def _plain(value: Any) -> Any:
-    return (
-        [_plain(item) for item in value] if isinstance(value, list) else value if value in (True, False) else str(value)
-    )

@@ -5,17 +5,17 @@ import pickle
 import signal
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
 
-from rerank_adapters.runtime import cluster
-from rerank_adapters.runtime.cluster import using_cluster, workers_for
+from rerank_adapters.features import processes
+from rerank_adapters.features.processes import Processes
 from rerank_plugins import ConfigError, FormatError, PluginError, RerankError
 from tests.command_line import done, start
-from tests.runtime.dask_cluster import DaskCluster
+from tests.features.dask_cluster import DaskCluster
 
 ADDRESS = "tcp://stand-in:8786"
 PLUGIN = '''
@@ -56,44 +56,39 @@ def negatives(folder, output, *more):
     return (*parser, "-o", folder / output, *more)
 
 
-class StandInTask:
-    """A future of Dask."""
+class StandInExecutor(Executor):
+    """The executor of a client of Dask whose workers are threads of this process."""
 
-    def __init__(self, future):
-        self.future = future
+    def __init__(self, client):
+        self.client = client
 
-    def result(self):
-        return self.future.result()
-
-    def add_done_callback(self, call):
-        self.future.add_done_callback(lambda _: call(self))
+    def submit(self, function, *arguments):
+        self.client.submitted += 1
+        given = [each.result() if isinstance(each, Future) else each for each in arguments]
+        return self.client.threads.submit(function, *given)
 
 
 class StandInClient:
     """A client of Dask whose workers are threads of this process."""
-
-    status = "running"
 
     def __init__(self):
         self.threads = ThreadPoolExecutor(2)
         self.submitted = 0
 
     def submit(self, function, *arguments, pure):
-        self.submitted += 1
-        later = [each.result() if isinstance(each, StandInTask) else each for each in arguments]
-        return StandInTask(self.threads.submit(function, *later))
+        return StandInExecutor(self).submit(function, *arguments)
+
+    def get_executor(self, pure):
+        return StandInExecutor(self)
 
     def scheduler_info(self, n_workers):
         return {"workers": {"a": {"nthreads": 1}, "b": {"nthreads": 1}}}
-
-    def cancel(self, tasks, force):
-        pass
 
 
 @pytest.fixture
 def stand_in(monkeypatch):
     client = StandInClient()
-    monkeypatch.setitem(cluster._clients, ADDRESS, client)
+    monkeypatch.setattr(processes, "_client", {ADDRESS: client}.__getitem__)
     yield client
     client.threads.shutdown()
 
@@ -105,67 +100,68 @@ class Double:
     def __call__(self, number):
         if number == 13:
             raise FormatError("unlucky", path="numbers", line=13)
-        if number == 17:
-            return lambda: "no pickle"
+        if number == 14:
+            raise FutureCancelledError
+        if number == 15:
+            raise KilledWorker("Attempted to run a task on 4 different workers")
         return 2 * number
 
 
+class FutureCancelledError(CancelledError):
+    """As of Dask, where a scheduler has ended."""
+
+
+class KilledWorker(Exception):
+    """As of Dask."""
+
+
+KilledWorker.__module__ = "distributed.scheduler"
+
+
+def results(*numbers, work=None):
+    """The results of a cluster, in the order of the numbers."""
+    return list(Processes(scheduler=ADDRESS).results(work or Double(), numbers, ordered=True))
+
+
 def test_results_and_errors_come_back(stand_in):
-    with using_cluster(ADDRESS), workers_for(Double(), 1, "a number") as workers:
-        futures = [workers.submit(number) for number in (1, 13, 17, 3)]
-        assert workers.most() == 4
-        assert (futures[0].result(), futures[3].result()) == (2, 6)
-        with pytest.raises(FormatError, match="numbers:13: unlucky"):
-            futures[1].result()
-        with pytest.raises((AttributeError, pickle.PicklingError), match="lambda"):
-            futures[2].result()
-    with using_cluster(ADDRESS), pytest.raises(PluginError, match="a lambda cannot be sent"):
-        workers_for(lambda item: item, 1, "a lambda").start()
+    assert results(*range(12)) == list(range(0, 24, 2))
+    assert stand_in.submitted == 13  # all tasks, and the work once
+    with pytest.raises(FormatError, match="numbers:13: unlucky"):
+        results(1, 13)
+    with pytest.raises(RerankError, match="the cluster has ended, or its scheduler was started again"):
+        results(1, 14)
+    with pytest.raises(RerankError, match=r"cannot do a task \(KilledWorker: Attempted to run a task on 4 different"):
+        results(1, 15)
+    with pytest.raises(PluginError, match="cannot be sent to a worker process"):
+        results(1, work=lambda item: item)
 
 
-def test_what_is_wrong_with_a_cluster(stand_in, monkeypatch, tmp_path):
-    def result(name, value):
-        with monkeypatch.context() as patch, using_cluster(ADDRESS), workers_for(Double(), 1, "a number") as workers:
-            workers.start()
-            patch.setattr(cluster, name, value)
-            return workers.submit(1).result()
-
-    with pytest.raises(PluginError, match=r"has rerank-plugins \S+, wanted"):
-        result("__version__", "0.0")
+def test_what_is_wrong_with_a_worker(stand_in, monkeypatch, tmp_path):
+    packed = processes._packed(Double())
+    (tmp_path / "gone").mkdir()
     with monkeypatch.context() as patch:
-        (tmp_path / "gone").mkdir()
         patch.chdir(tmp_path / "gone")
-        workers = cluster.ClusterWorkers(Double(), ADDRESS, "a number")
-        workers.start()
+        elsewhere = processes._packed(Double())
     (tmp_path / "gone").rmdir()
-    with workers, pytest.raises(PluginError, match=r"no folder .*gone"):
-        workers.submit(1).result()
-    workers = cluster.ClusterWorkers(Double(), "tcp://nowhere:1", "a number")
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(PluginError, match=r"pip install 'rerank-plugins\[dask\]'"):
-        workers.start()
+    with pytest.raises(PluginError, match=r"no folder .*gone"):
+        processes._on_cluster(elsewhere, pickle.dumps(1))
+    processes._unpacked.cache_clear()
+    monkeypatch.setattr(processes, "__version__", "0.0")
+    with pytest.raises(PluginError, match=r"has rerank-plugins \S+, expected"):
+        processes._on_cluster(packed, pickle.dumps(1))
 
+
+def test_what_is_wrong_with_a_scheduler(monkeypatch):
     def refuse(*_, **__):
         raise OSError("timed out")
 
+    nowhere = Processes(scheduler="tcp://nowhere:1")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(PluginError, match=r"pip install 'rerank-plugins\[dask\]'"):
+        list(nowhere.results(Double(), [1]))
     monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=refuse))
     with pytest.raises(ConfigError, match="no Dask scheduler answers"):
-        workers.start()
-
-
-def test_what_becomes_of_tasks_without_a_result(monkeypatch):
-    class KilledWorker(Exception):
-        allowed_failures = 3
-
-    class FutureCancelledError(Exception):
-        pass
-
-    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(KilledWorker=KilledWorker))
-    explained = cluster.ClusterWorkers(Double(), ADDRESS, "a number")._explained
-    assert "4 workers ended during one task of a number" in str(explained(KilledWorker()))
-    assert "has ended" in str(explained(FutureCancelledError()))
-    assert "cannot run a number (ModuleNotFoundError: No module" in str(explained(ModuleNotFoundError("No module")))
-    assert all(isinstance(explained(error), RerankError) for error in (OSError(), ValueError()))
+        list(nowhere.results(Double(), [1]))
 
 
 @pytest.fixture

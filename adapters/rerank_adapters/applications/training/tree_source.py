@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
-from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
+from rerank_adapters.applications.parsing.parses import ParseCounts, parse_in_order
+from rerank_adapters.features.processes import HERE, Processes
 from rerank_adapters.text import TextPipeline, unknown_rate
 from rerank_plugins import ConfigError, Parse
 from rerank_plugins.core.constituency_tree import Tree, read_trees
@@ -26,14 +27,11 @@ from rerank_plugins.kit.files.treebanks import begins_with_brackets, is_conllu
 from rerank_plugins.kit.trees.dependency_constituents import Conversion, Labels, kind_of_labels
 from rerank_plugins.kit.trees.treebank_cleaning import clean
 
-if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
-
 AnyTree = TypeVar("AnyTree")
 Words = tuple[str, ...]
 BRACKETS = ".ptb"
 TREES_AT_A_TIME = 1000  # trees or sentences that are handled at a time
-FOREIGN = 0.3  # the proportion of unknown words above which a text is not in the language of an embedded parser
+MAX_UNKNOWN = 0.3  # proportion of unknown words of a text in the language of an embedded parser, at most
 
 logger = logging.getLogger(__name__)
 
@@ -80,6 +78,20 @@ CONSTITUENTS: TreeKind[Tree] = TreeKind(
 )
 
 
+@dataclass(frozen=True)
+class NamedParser:
+    """A parser as the user named it, which is made when it is first needed; `use` is the name of its plugin."""
+
+    name: str
+    use: str
+    make: Callable[[], CachedParser]
+
+    @cached_property
+    def made(self) -> CachedParser:
+        """The parser, whose parses are cached."""
+        return self.make()
+
+
 @dataclass
 class TreeSource(Generic[AnyTree]):
     """The trees of files, in order: those of treebanks unchanged, and of any other text those of its parsed lines.
@@ -87,16 +99,15 @@ class TreeSource(Generic[AnyTree]):
     Where constituents are wanted, `conversion` makes them of treebanks in CoNLL-U.
 
     Lines go through the steps of `text` before they are parsed. `counts` has the numbers of parsed sentences, and
-    `seen` is called with the number of trees of every block. The parser is built when it is first needed. `language` is
-    the code of the trees' language, if it is given; `is_named` says whether the user named the parser, which then is
-    that of the treebanks' trees, too.
+    `seen` is called with the number of trees of every block. `language` is the code of the trees' language, if it is
+    given; `is_named` says whether the user named the parser, which then is that of the treebanks' trees, too.
     """
 
     kind: TreeKind[AnyTree]
-    job: Job
-    parser: str
-    text: TextPipeline
-    counts: ParseCounts
+    parser: NamedParser
+    text: TextPipeline = field(default_factory=TextPipeline)
+    processes: Processes = HERE
+    counts: ParseCounts = field(default_factory=ParseCounts)
     seen: Callable[[int], None] = lambda trees: None
     language: str = ""
     is_named: bool = False
@@ -110,10 +121,10 @@ class TreeSource(Generic[AnyTree]):
         Raises FormatError, and ConfigError for text in another language than the parser's, and for files whose labels
         are of different kinds.
         """
-        if (self._parses(paths) or self.is_named) and self._built.trained_on.differs(TrainedOn(self.language)):
+        if (self._parses(paths) or self.is_named) and self.parser.made.trained_on.differs(TrainedOn(self.language)):
             raise ConfigError(
-                f"--language {self.language}: the parser {self.parser!r} reads "
-                f"{self._built.trained_on.language!r}; name another one with --parser"
+                f"--language {self.language}: the parser {self.parser.name!r} reads "
+                f"{self.parser.made.trained_on.language!r}; name another one with --parser"
             )
         for path in paths:
             trees = self._read(path) if self.kind.is_treebank(path) else self._parse(path)
@@ -126,7 +137,7 @@ class TreeSource(Generic[AnyTree]):
 
     def parsed_language(self, paths: Sequence[Path]) -> str:
         """The language of the parser, if it reads text; "" if all trees are those of treebanks."""
-        return self._built.trained_on.language if self._parses(paths) else ""
+        return self.parser.made.trained_on.language if self._parses(paths) else ""
 
     def trained_on(self, paths: Sequence[Path], folder: Path) -> TrainedOn:
         """The record of the files' trees, which have been read, for a model file in `folder`.
@@ -137,18 +148,18 @@ class TreeSource(Generic[AnyTree]):
         parses, has_parser = self._parses(paths), self._parses(paths) or self.is_named
         if self.is_named:
             self._check_labels_of_parser()
-        table = record_parser(self.job.models.parser_use(self.parser), self._built.parser, folder) if has_parser else {}
+        table = record_parser(self.parser.use, self.parser.made.parser, folder) if has_parser else {}
         return TrainedOn(
             self.language or self._language(paths, warn=not table), table, self.text.describe() if parses else ""
         )
 
     def _language(self, paths: Sequence[Path], *, warn: bool) -> str:
-        parser, remark = self._built, ""
+        parser, remark = self.parser.made, ""
         is_its_own = self._parses(paths) or self.is_named
         if parser.vocabulary is not None:
             unknown = unknown_rate(parser.vocabulary, [text for path in paths for text in self._sample.get(path, [])])
-            is_its_own = unknown <= FOREIGN
-            remark = f" ({unknown:.1%} of the words are unknown to the parser {self.parser!r})"
+            is_its_own = unknown <= MAX_UNKNOWN
+            remark = f" ({unknown:.1%} of the words are unknown to the parser {self.parser.name!r})"
         language = parser.trained_on.language if is_its_own else ""
         if warn and not language:
             logger.warning("the language of the trees is not known%s: give --language CODE", remark)
@@ -156,10 +167,6 @@ class TreeSource(Generic[AnyTree]):
 
     def _parses(self, paths: Sequence[Path]) -> bool:
         return not all(map(self.kind.is_treebank, paths))
-
-    @cached_property
-    def _built(self) -> CachedParser:
-        return self.job.models.parser(self.parser)
 
     def _check_labels(self, path: Path, trees: Sequence[AnyTree]) -> None:
         """Raise ConfigError if the labels of a file's trees are of another kind than those of an earlier file."""
@@ -174,11 +181,11 @@ class TreeSource(Generic[AnyTree]):
 
     def _check_labels_of_parser(self) -> None:
         """Raise ConfigError if the parser that the user named does not give trees like those that were read."""
-        of_parser = self._built.trained_on
+        of_parser = self.parser.made.trained_on
         for labels, path in self._labels.items():
             if self.kind.endings is CONSTITUENTS.endings and of_parser.known and labels != of_parser.labels:
                 raise ConfigError(
-                    f"--parser {self.parser}: gives {of_parser.described_labels}, and {path} has trees with "
+                    f"--parser {self.parser.name}: gives {of_parser.described_labels}, and {path} has trees with "
                     f"{TrainedOn(labels=labels).described_labels} (biaffine gives such trees with constituents=true)"
                 )
 
@@ -191,7 +198,7 @@ class TreeSource(Generic[AnyTree]):
 
     def _parse(self, path: Path) -> Iterator[AnyTree]:
         with open_text(path) as lines:
-            for _, parse in parse_in_order(self._built, self._sentences(lines), self.job.config.jobs, self.counts):
+            for _, parse in parse_in_order(self.parser.made, self._sentences(lines), self.processes, self.counts):
                 tree = self.kind.of_parse(parse)
                 if tree is not None:
                     yield tree

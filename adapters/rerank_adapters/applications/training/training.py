@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from rerank_adapters.chain.training.common_options import CommonOptions
+from rerank_adapters.applications.training.common_options import CommonOptions
 from rerank_adapters.runtime.progress import size_text
 from rerank_plugins import PluginError
 from rerank_plugins.core.files import check_output
@@ -26,7 +25,7 @@ class Training:
     common: CommonOptions
     registry: Registry
 
-    def make_room(self) -> None:
+    def prepare_output(self) -> None:
         """Make the folder of the output. Raises ConfigError, before any work, where the model cannot be written."""
         self.output.parent.mkdir(parents=True, exist_ok=True)
         check_output(self.output)
@@ -36,17 +35,14 @@ class Training:
 
         Raises FormatError, ConfigError, ModelError, and PluginError for a plugin that writes no file.
         """
-        from rerank_adapters.chain.training.training_data import OpenedData
-        from rerank_adapters.runtime.cluster import using_cluster
+        from rerank_adapters.applications.training.opened_data import opened_data
 
-        address = self.common.scheduler
-        with using_cluster(address) if address else nullcontext():
-            data = OpenedData(self.trainer, self.paths, self.output, self.common, self.registry, report)
-            trained = data.train()
-            if not (self.trainer.to_stdout or self.output.exists()):
-                raise PluginError(f"{described(type(self.trainer))}: save wrote no file; wanted {self.output}")
-            for line in trained.lines:
-                report(line)
-            data.report_held_out(trained)
+        data = opened_data(self.trainer, self.paths, self.output, self.common, self.registry, report)
+        trained = data.train()
+        if not (self.trainer.to_stdout or self.output.exists()):
+            raise PluginError(f"{described(type(self.trainer))}: save wrote no file; wanted {self.output}")
+        for line in trained.lines:
+            report(line)
+        data.report_held_out(trained)
         size = "" if self.trainer.to_stdout else f" ({size_text(self.output.stat().st_size)})"
         return f"{trained.what}{size}"
