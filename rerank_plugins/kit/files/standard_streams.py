@@ -57,14 +57,14 @@ def send_stdout_to_stderr() -> None:
 
 
 def drop_unread() -> None:
-    """Discard what is buffered for a reader that has gone away, so that later flushes succeed, the interpreter's too.
+    """Discard what nobody can read, so that later flushes succeed, the interpreter's too.
 
-    Where stdout or stderr still has a reader, it stays as it is.
+    The reader of a pipe has gone away, or the disk is full. A stream that can still be written stays as it is.
     """
     for stream in (data_stream(), sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except BrokenPipeError:
+        except OSError:
             sink = os.open(os.devnull, os.O_WRONLY)
             os.dup2(sink, stream.fileno())
             os.close(sink)

@@ -283,10 +283,10 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
         try:
             yield stream
             stream.flush()
-        except BrokenPipeError:
-            drop_unread()  # otherwise the stream could not be detached below and would close stdout
-            raise
         except OSError as error:
+            drop_unread()  # otherwise the stream could not be detached below and would close stdout
+            if isinstance(error, BrokenPipeError):
+                raise
             raise write_error("<stdout>", error) from error
         finally:
             with contextlib.suppress(ValueError):
