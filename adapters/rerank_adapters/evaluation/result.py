@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Literal, NamedTuple
@@ -201,17 +200,24 @@ class Evaluation:
         records = []
         for metric in self.metrics:
             for system in metric.systems:
-                record = {"metric": metric.name, "system": system.system, "score": system.score}
-                record |= dict(zip(("low", "high"), system.interval or (None, None), strict=True))
+                low, high = system.interval or (None, None)
                 compared = system.comparison
-                record |= dict.fromkeys(("difference", "difference_low", "difference_high", "p_bootstrap"))
-                record |= {"p_randomisation": None, "stars": ""}
-                if compared is not None:
-                    low, high = compared.interval or (None, None)
-                    record |= {"difference": compared.difference, "difference_low": low, "difference_high": high}
-                    record |= {"p_bootstrap": compared.bootstrap_p, "p_randomisation": compared.randomisation_p}
-                    record["stars"] = compared.stars
-                records.append(record)
+                difference_low, difference_high = (compared and compared.interval) or (None, None)
+                records.append(
+                    {
+                        "metric": metric.name,
+                        "system": system.system,
+                        "score": system.score,
+                        "low": low,
+                        "high": high,
+                        "difference": compared and compared.difference,
+                        "difference_low": difference_low,
+                        "difference_high": difference_high,
+                        "p_bootstrap": compared and compared.bootstrap_p,
+                        "p_randomisation": compared and compared.randomisation_p,
+                        "stars": compared.stars if compared else "",
+                    }
+                )
         return records
 
     def to_pandas(self) -> Any:
@@ -243,7 +249,9 @@ class Evaluation:
 
         Each comparison also has its `stars`; `rule_of_stars` defines them.
         """
-        values = {"rule_of_stars": self.rule_of_stars, **_plain(self)}
+        from pydantic import TypeAdapter
+
+        values = {"rule_of_stars": self.rule_of_stars, **TypeAdapter(Evaluation).dump_python(self, mode="json")}
         for metric, result in zip(values["metrics"], self.metrics, strict=True):
             for system, scores in zip(metric["systems"], result.systems, strict=True):
                 if scores.comparison is not None:
@@ -268,7 +276,7 @@ class Evaluation:
 
 
 def _html_cell(scores: SystemScore) -> str:
-    half = f" ±{(scores.interval.high - scores.interval.low) / 2:.2f}" if scores.interval else ""
+    half = f" ±{scores.interval.half_width:.2f}" if scores.interval else ""
     compared = scores.comparison
     if compared is None:
         return f"{scores.score:.2f}{half}"
@@ -281,15 +289,6 @@ def _score_and_difference(metric: MetricResult, system: str) -> str:
     compared = scores.comparison
     difference = "" if compared is None else f" ({compared.difference:+.2f}{compared.stars})"
     return f"{metric.name} {scores.score:.2f}{difference}"
-
-
-def _plain(value: Any) -> Any:
-    """The value with all dataclasses and mappings in it as dictionaries, and all tuples as lists."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field_.name: _plain(getattr(value, field_.name)) for field_ in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 class Change(NamedTuple):
