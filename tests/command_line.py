@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
-from rerank_adapters.cli import main
+from rerank_adapters.cli.main import main
 
-RERANK = (sys.executable, "-c", "from rerank_adapters.cli import main; main()")
+RERANK = (sys.executable, "-c", "from rerank_adapters.cli.main import main; main()")
 BLEU = ("-m", "bleu,tokenize=none")
 
 

@@ -18,7 +18,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 import pytest
 from hypothesis import settings
 
-from rerank_adapters.runtime.interpreter import relax_gc
+from rerank_adapters.cli.main import relax_gc
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.kit.files.languages import keep_embedded
 from tests.command_line import BLEU, done

@@ -104,7 +104,7 @@ def _run(arguments: list[str], environment: dict[str, str], folder: str, descrip
     os.environ.update(environment)
     os.chdir(folder)
     sys.argv = arguments
-    from rerank_adapters.cli import main
+    from rerank_adapters.cli.main import main
 
     main()
 

@@ -104,11 +104,11 @@ def reference_pages() -> Iterator[tuple[str, str]]:
 
 def command_pages() -> Iterator[tuple[str, str]]:
     """A page of help for each heading of `rerank --help`, and one for the trainers."""
-    from rerank_adapters.cli import cli
+    from rerank_adapters.cli.main import program
 
-    top = cli.make_context("rerank", ["plugins"])
-    cli.list_commands(top)  # registers them
-    for heading, names in cli.sections().items():
+    rerank = program()
+    top = rerank.make_context("rerank", ["plugins"])
+    for heading, names in rerank.headings(top).items():
         parts = [f"# Commands: {heading[0].lower()}{heading[1:]}\n"]
         for name in names:
             if name == "train":

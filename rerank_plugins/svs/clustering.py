@@ -141,7 +141,7 @@ def cluster(
 ) -> tuple[Parameters, Expected]:
     """The parameters of the restart with the greatest objective, and the expected counts under them.
 
-    Raises ModelError if an iteration lowers the objective, which would be a fault of the program.
+    Raises ModelError if an iteration lowers the objective, which would be an error in this module.
     """
     best: tuple[float, Parameters, Expected] | None = None
     for restart, rng in enumerate(np.random.default_rng(settings.seed).spawn(settings.runs), 1):

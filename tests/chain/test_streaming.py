@@ -8,7 +8,7 @@ import pytest
 
 MEASURED = """
 import resource, sys
-from rerank_adapters.cli import main
+from rerank_adapters.cli.main import main
 try:
     main()
 except SystemExit as ended:

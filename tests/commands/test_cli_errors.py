@@ -439,7 +439,7 @@ def test_debug_shows_the_traceback(place):
 def test_a_fault_of_the_program_says_so(place, monkeypatch):
     monkeypatch.setattr("rerank_adapters.text.TextPipeline.apply", lambda self, texts: 1 // 0)
     said = refused("tools", "text", "lowercase", stdin="a\n", code=1)
-    assert said.startswith("a fault of the program: ZeroDivisionError: ")
+    assert said.startswith("internal error: ZeroDivisionError: ")
     assert "--debug" in said
 
 

@@ -8,18 +8,16 @@ from pathlib import Path
 import click
 import pytest
 
-from rerank_adapters.cli import cli
-from rerank_adapters.commands.options import PLUGIN_HELP
+from rerank_adapters.cli.commands import CHAIN, GROUPS
+from rerank_adapters.cli.main import program
+from rerank_adapters.cli.options import PLUGIN_HELP
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.plugin import COMMANDS as BY_HEADING
-from rerank_adapters.plugin import Task
 from rerank_plugins import FeatureTable
 from tests.command_line import RERANK, done, in_process_of_its_own, refused, rerank
 
-CHAIN = list(BY_HEADING["The chain"])
-GROUPS = {name: task for name, task in BY_HEADING["Groups by task"].items() if isinstance(task, Task)}
-COMMANDS = [(), *((name,) for name in CHAIN), *((name, below) for name in GROUPS for below in GROUPS[name].commands)]
+COMMANDS = [(), *((name,) for name in CHAIN), *((name, below) for name in GROUPS for below in GROUPS[name])]
+BY_HEADING = {"The chain": CHAIN, "Groups by task": GROUPS}
 
 
 def test_plugins_as_text():
@@ -136,12 +134,12 @@ def test_help_lists_whole_summaries_under_headings(monkeypatch):
 
 
 def test_summaries_are_the_first_lines_of_the_commands_docstrings():
-    context = cli.make_context("rerank", ["run", "never"])
-    assert {"run", "plugins", *GROUPS} <= set(cli.list_commands(context))
-    assert set(GROUPS["tools"].commands) == {"text", "weights", "cache", "new-plugin"}
-    for group in (cli, *(cli.commands[name] for name in GROUPS)):
-        assert group.modules.keys() == group.summaries.keys()
-        for name, summary in group.summaries.items():
+    top = program()
+    context = top.make_context("rerank", ["run", "never"])
+    assert {"run", "plugins", *GROUPS} <= set(top.list_commands(context))
+    assert set(GROUPS["tools"]) == {"text", "weights", "cache", "new-plugin"}
+    for group in (top, *(top.commands[name] for name in GROUPS)):
+        for name, (_, summary) in group.lazy.items():
             command = group.get_command(context, name)
             assert command.name == name
             assert command.help.splitlines()[0] == summary
@@ -171,9 +169,10 @@ def commands_of(group, context, path=""):
 
 
 def test_each_option_that_names_a_plugin_is_completed():
+    top = program()
     options = {
         (name, parameter.name): parameter
-        for name, command in commands_of(cli, click.Context(cli))
+        for name, command in commands_of(top, click.Context(top))
         for parameter in command.params
         if PLUGIN_HELP in (getattr(parameter, "help", None) or "")
     }
@@ -197,7 +196,7 @@ HEAVY = ("numba", "kenlm", "sacrebleu", "torch", "stanza", "matplotlib", "rich",
 
 def test_help_is_fast_and_loads_nothing_heavy():
     script = (
-        "import sys, time\nfrom rerank_adapters.cli import main\n"
+        "import sys, time\nfrom rerank_adapters.cli.main import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
         "print(time.process_time(), *sys.modules, file=sys.stderr)"
     )

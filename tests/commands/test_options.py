@@ -5,12 +5,12 @@ from collections import defaultdict
 
 import click
 
-from rerank_adapters.cli import cli
+from rerank_adapters.cli.main import program
 
 
-def walked(group=cli, context=None, path=""):
+def walked(group, context=None, path=""):
     """(path, command) of all commands, groups left out: `lm score`, `tune`."""
-    context = context or click.Context(cli, info_name="rerank")
+    context = context or click.Context(group, info_name="rerank")
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if isinstance(command, click.Group):
@@ -19,7 +19,7 @@ def walked(group=cli, context=None, path=""):
             yield f"{path}{name}", command
 
 
-COMMANDS = dict(walked())
+COMMANDS = dict(walked(program()))
 OPTIONS = [(path, o) for path, command in COMMANDS.items() for o in command.params if isinstance(o, click.Option)]
 MEANINGS = {  # of short options, everywhere
     "-M": "--model",

@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from rerank_adapters.cli import main
+from rerank_adapters.cli.main import main
 from tests.command_line import RERANK, Captured
 
 ENCODINGS = ["latin-1", "ascii", "cp1252"]

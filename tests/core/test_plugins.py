@@ -161,10 +161,10 @@ BROKEN = {
     "options": (PLUGIN.replace("letters: str", "letters: 'Nowhere'"), "NameError: name 'Nowhere' is not defined"),
     "commands": (COMMANDS + '    cli.add_command(hello)\n    cli.commands["trian"]', "KeyError: 'trian'"),
     "group": (COMMANDS + '    cli.subgroup("trian")', "no group of commands named 'trian'; did you mean 'train'?"),
-    "taken command": (COMMANDS + '    cli.add_command(hello, "tune")', "the command 'tune' is there already"),
+    "taken command": (COMMANDS + '    cli.add_command(hello, "tune")', "a command named 'tune' already exists"),
     "taken subcommand": (
         COMMANDS + '    cli.subgroup("train").add_command(hello, "ngram")',
-        "the command 'ngram' is there already",
+        "a command named 'ngram' already exists",
     ),
 }
 

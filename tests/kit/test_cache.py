@@ -209,7 +209,17 @@ def test_a_killed_extraction_goes_on_where_it_stopped(tmp_path, root, monkeypatc
     lines = (root / "example_nbest" / "mt" / "tune.nbest").read_text().splitlines(keepends=True)
     (tmp_path / "lists").write_text("".join(line for row, line in enumerate(lines) if row % 50 < 10))
     (tmp_path / "slow.py").write_text(SLOW)
-    command = [sys.executable, "-m", "rerank_adapters.cli", "--plugin", "slow.py", "extract", "lists", "-f", "slow"]
+    command = [
+        sys.executable,
+        "-m",
+        "rerank_adapters.cli.main",
+        "--plugin",
+        "slow.py",
+        "extract",
+        "lists",
+        "-f",
+        "slow",
+    ]
     with subprocess.Popen([*command, "-j", "1", "-o", "killed.npz"], cwd=tmp_path) as process:
         while not Cache(tmp_path / "cache").usage() and process.poll() is None:
             time.sleep(0.01)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rerank_adapters.cli import cli
+from rerank_adapters.cli.main import program
 from rerank_plugins import ConfigError, Tree
 from rerank_plugins.constituency.language_model import PcfgLanguageModel
 from rerank_plugins.constituency.model_file import read_grammar
@@ -145,7 +145,7 @@ def test_models_of_marked_dependencies_agree(tmp_path: Path, kind: str, model, f
     gold, text = written(tmp_path)
     out = tmp_path / "model.pcfg"
     arguments = ["train", kind, str(gold), str(text), "--language", "de", "--splits", "1", "--features", features]
-    result = CliRunner().invoke(cli, [*arguments, "-o", str(out)])
+    result = CliRunner().invoke(program(), [*arguments, "-o", str(out)])
     assert result.exit_code == 0, result.output
     grammar = read_grammar(out)
     assert grammar.totals() == pytest.approx(1.0)
@@ -163,6 +163,6 @@ def test_models_of_marked_dependencies_agree(tmp_path: Path, kind: str, model, f
 def test_features_of_dependencies_without_feats_are_an_error(tmp_path: Path) -> None:
     gold, _ = written(tmp_path, with_feats=False)
     arguments = ["train", "grammar", str(gold), "--language", "de", "--features", "number", "-o", str(tmp_path / "x")]
-    result = CliRunner().invoke(cli, arguments)
+    result = CliRunner().invoke(program(), arguments)
     assert isinstance(result.exception, ConfigError)
     assert "no noun or pronoun has any" in str(result.exception)

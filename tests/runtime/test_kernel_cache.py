@@ -68,7 +68,7 @@ print(compiled())
 def test_commands_let_numba_write_plain_errors():
     script = """
 import contextlib, sys
-from rerank_adapters.cli import main
+from rerank_adapters.cli.main import main
 sys.argv = ["rerank", "plugins"]
 with contextlib.suppress(SystemExit):
     main()

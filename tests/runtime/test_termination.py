@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.cli import Terminated, ended_by_signals
+from rerank_adapters.cli.main import Terminated, ended_by_signals
 from tests.command_line import Ran, one_line, start
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the processes are looked up in /proc")

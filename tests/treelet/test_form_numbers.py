@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from rerank_adapters.cli import cli
+from rerank_adapters.cli.main import program
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
 from rerank_plugins.treelet.form_numbers import FormNumbers, of_occurrences
 from rerank_plugins.treelet.model import read_model, write_model
@@ -64,7 +64,7 @@ def test_treelets_agree_by_numbers_of_forms(tmp_path: Path) -> None:
     gold, text = written(tmp_path)
     model = tmp_path / "model.treelet"
     arguments = ["train", "treelet-lm", str(gold), str(gold), "--language", "de", "--numbers", str(gold)]
-    result = CliRunner().invoke(cli, [*arguments, "--numbers", str(text), "-o", str(model)])
+    result = CliRunner().invoke(program(), [*arguments, "--numbers", str(text), "-o", str(model)])
     assert result.exit_code == 0, result.output
     trees = read_model(model)
     assert {"NOUN-pl", "NOUN-sg"} <= set(trees.symbols.tags)

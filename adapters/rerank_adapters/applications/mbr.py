@@ -21,9 +21,8 @@ import click
 import numpy as np
 
 from rerank_adapters.chain.loading import load
-from rerank_adapters.commands import options
-from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.guessing import AutoFormat
 from rerank_adapters.formats.outputs import OneBests
@@ -155,7 +154,7 @@ def _checked_weights(weights: Iterable[Sequence[float]], lists: Sequence[NBestLi
 
 
 @click.command("mbr")
-@click.argument("samples", nargs=-1, required=True, metavar="SAMPLES...")
+@click.argument("samples", nargs=-1, required=True, type=click.Path(), metavar="SAMPLES...")
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="METRIC", shell_complete=plugin_names("metric"),
               help=f"Take this metric as the utility: {options.PLUGIN_HELP}.", show_default="chrf")  # fmt: skip
 @click.option(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import FILE, SummaryLine
 from rerank_plugins import ConfigError, open_atomic
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.standard_streams import data_stream
@@ -73,7 +73,14 @@ def _example() -> Traversable:
 
 @click.command("new-plugin")
 @click.argument("name")
-@click.option("-o", "--output", type=Path, metavar="FOLDER", help="Write the package here.", show_default="./NAME")
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    metavar="FOLDER",
+    help="Write the package here.",
+    show_default="./NAME",
+)
 @click.pass_obj
 def command(registry: Registry, name: str, output: Path | None) -> None:
     """Write a package for a feature of your own.

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from rerank_adapters.commands.options import output_option
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import FILE, SummaryLine, output_option
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.kit.files.text import open_atomic, open_text
@@ -96,10 +95,10 @@ def _bits(ln_p: float) -> str:
 
 
 @click.command("ground")
-@click.argument("text", default="-")
-@click.option("--world", type=Path, required=True, metavar="FILE",
+@click.argument("text", default="-", type=click.Path())
+@click.option("--world", type=FILE, required=True, metavar="FILE",
               help="World model: TOML, or a table of a taxonomy (CSV).")  # fmt: skip
-@click.option("-g", "--grammar", type=Path, required=True, metavar="FILE",
+@click.option("-g", "--grammar", type=FILE, required=True, metavar="FILE",
               help="Grammar whose expressions name relations of the world.")  # fmt: skip
 @click.option("--context", metavar="NAME", help="Individual, concept or property that the sentences are about.")
 @click.option("--depth", type=click.IntRange(1), default=6, show_default=True, help="Levels of a hypothesis.")

@@ -13,8 +13,7 @@ import click
 import numpy as np
 
 from rerank_adapters.chain.loading import load
-from rerank_adapters.commands.options import output_option
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import FILE, SummaryLine, output_option
 from rerank_adapters.given_texts import Text, blocks_of, checked_texts, pipeline_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
@@ -231,8 +230,15 @@ def as_json(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterator
 
 
 @click.command("substitutes")
-@click.argument("text", default="-")
-@click.option("-M", "--model", type=Path, required=True, metavar="FILE", help="N-gram model file or ARPA file.")
+@click.argument("text", default="-", type=click.Path())
+@click.option(
+    "-M",
+    "--model",
+    type=FILE,
+    required=True,
+    metavar="FILE",
+    help="N-gram model file or ARPA file.",
+)
 @click.option("--top", "k", type=click.IntRange(1), default=10, show_default=True, metavar="K",
               help="Find this many substitutes of each word.")  # fmt: skip
 @click.option("--at", type=check_places, default="words", show_default=True, metavar="PLACE",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rerank_adapters.commands.options import style_option
+from rerank_adapters.cli.options import FILE, style_option
 from rerank_adapters.report.tables import Table
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def cluster_table(clusters: Sequence[Cluster], category: str) -> Table:
 
 
 @click.command("clusters")
-@click.argument("model", required=False, type=Path, metavar="[MODEL]")
+@click.argument("model", required=False, type=FILE, metavar="[MODEL]")
 @click.option("--category", default="VBD", show_default=True, metavar="NAME",
               help="Category of the headwords: VBD (all past-tense verbs), VBD-argNP (an annotated category) or "
               "VBD-argNP/ID (a symbol). In a model of concepts: NN, VB, JJ, RB.")  # fmt: skip

@@ -20,8 +20,8 @@ from rerank_adapters.analysis.ablation import (
     families_of_features,
     trials_needed,
 )
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.report import numbers
@@ -248,8 +248,8 @@ def _plot_weights(result: Ablation, path: Path) -> None:
 
 
 @click.command("ablate")
-@click.argument("nbest", nargs=-1, required=True, metavar="CONFIG|NBEST...")
-@click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
+@click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="CONFIG|NBEST...")
+@click.option("-r", "--reference", "references", multiple=True, type=options.FILE, metavar="FILE",
               help="A file of references of the lists. Repeatable.")  # fmt: skip
 @options.pairing_options
 @options.table_option
@@ -265,7 +265,7 @@ def _plot_weights(result: Ablation, path: Path) -> None:
               help="Divide the tuning set into this many folds.")  # fmt: skip
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True,
               help="Repeat with this many seeds, each with its own folds.")  # fmt: skip
-@click.option("--plots", type=Path, metavar="FOLDER",
+@click.option("--plots", type=options.FILE, metavar="FOLDER",
               help="Plot selection, correlations and weights into this folder; needs the extra `plot`.")  # fmt: skip
 @options.style_option
 @options.source_option

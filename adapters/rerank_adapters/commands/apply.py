@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins.core.registry import Registry
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @click.command("apply")
-@click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@click.option("-w", "--weights", type=Path, required=True, metavar="FILE",
+@click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="NBEST...")
+@click.option("-w", "--weights", type=options.FILE, required=True, metavar="FILE",
               help="Rerank by these weights: a weights.toml, or weights of Moses.")  # fmt: skip
 @options.output_option("Write the 1-bests to this file, one line per list.")
 @click.option(
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     show_default="lines where the ids are numbers of lines, else kaldi",
 )  # fmt: skip
 @click.option(
-    "--segments", type=Path, metavar="FILE",
+    "--segments", type=options.FILE, metavar="FILE",
     help="The times of the utterances for a CTM: `utterance recording start end` a line, as Kaldi has them.",
 )  # fmt: skip
 @click.option("--nbest-out", type=options.output_file, metavar="FILE",
               help="Also write the reranked lists, with the new features and totals.")  # fmt: skip
-@click.option("--table", type=Path, metavar="TABLE",
+@click.option("--table", type=options.FILE, metavar="TABLE",
               help="Take features from this table; those that the weights need and it lacks are "
               "extracted.")  # fmt: skip
 @click.option(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins.kit.files.standard_streams import data_stream
 
@@ -21,10 +21,10 @@ COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 
 
 @click.command("check")
-@click.argument("config", type=Path, required=False)
-@click.option("--nbest", multiple=True, type=Path, metavar="FILE",
+@click.argument("config", type=options.FILE, required=False)
+@click.option("--nbest", multiple=True, type=options.FILE, metavar="FILE",
               help="Check these n-best lists. Repeatable; no config is needed.")  # fmt: skip
-@click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
+@click.option("-r", "--reference", "references", multiple=True, type=options.FILE, metavar="FILE",
               help="The references of the lists. Repeatable.")  # fmt: skip
 @options.reference_form_option
 @options.unpaired_option

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands import options
-from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("cross-validate")
-@click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
+@click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="NBEST...")
 @options.references_option
 @click.option("-t", "--tuner", "tuners", multiple=True, metavar="TUNER", shell_complete=plugin_names("tuner"),
               help=f"Compare this tuner: {options.PLUGIN_HELP}. Repeatable.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import FILE, SummaryLine
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -18,7 +18,7 @@ NAMES = ("tune.nbest", "tune.en", "tune.de", "test.nbest", "test.en", "test.de")
 
 
 @click.command("demo")
-@click.argument("folder", type=Path)
+@click.argument("folder", type=FILE)
 def command(folder: Path) -> None:
     """Write the example's lists and their config to a FOLDER.
 

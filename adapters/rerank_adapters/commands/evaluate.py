@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError
 
@@ -22,7 +22,7 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 
 
 @click.command("evaluate")
-@click.argument("systems", nargs=-1, metavar="[NAME=]SYSTEM...")
+@click.argument("systems", nargs=-1, type=click.Path(), metavar="[NAME=]SYSTEM...")
 @options.references_option
 @options.system_form_option
 @options.source_option
@@ -32,11 +32,11 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @click.option("--as", "style", type=click.Choice(STYLES), default="table", show_default=True,
               help="The form of the report.")  # fmt: skip
 @options.output_option("Write the report to this file.")
-@click.option("--plots", type=Path, metavar="FOLDER",
+@click.option("--plots", type=options.FILE, metavar="FOLDER",
               help="Also draw plots (PNG) into this folder; needs the extra `plot`.")  # fmt: skip
 @click.option("--max-changes", "changes", type=click.IntRange(0), default=5, show_default=True,
               help="Show this many of the segments that changed most.")  # fmt: skip
-@click.option("--groups", type=Path, metavar="FILE",
+@click.option("--groups", type=options.FILE, metavar="FILE",
               help="Give scores by group, such as the speaker: a file with an id and its group on each line "
               "(utt2spk).")  # fmt: skip
 @click.option("--resample-groups", is_flag=True,

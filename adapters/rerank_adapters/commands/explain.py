@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from rerank_adapters.commands import options
-from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import plugin_names
 from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.report.explanation import explanation_record
@@ -93,17 +93,17 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
 
 @click.command("explain")
 @click.argument("segment", metavar="ID")
-@click.argument("nbest", nargs=-1, metavar="[NBEST]...")
+@click.argument("nbest", nargs=-1, type=click.Path(), metavar="[NBEST]...")
 @options.config_option
-@click.option("--work", type=Path, metavar="FOLDER",
+@click.option("--work", type=options.FILE, metavar="FOLDER",
               help="The work folder of the job.",
               show_default="the config's `work`, or work/NAME")  # fmt: skip
 @click.option("--set", "name", metavar="NAME",
               help="The data set of the job: tune, or the name of a [[test]].",
               show_default="the first that has ID, test sets first")  # fmt: skip
-@click.option("-w", "--weights", type=Path, metavar="WEIGHTS",
+@click.option("-w", "--weights", type=options.FILE, metavar="WEIGHTS",
               help="Explain NBEST lists by these weights (.toml) instead of a job.")  # fmt: skip
-@click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
+@click.option("-r", "--reference", "references", multiple=True, type=options.FILE, metavar="FILE",
               help="References of the NBEST lists. Repeatable.")  # fmt: skip
 @options.pairing_options
 @options.source_option

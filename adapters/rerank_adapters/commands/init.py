@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands.options import format_option, output_file
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import FILE, SummaryLine, format_option, output_file
 from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -26,11 +25,23 @@ SLOW = 600.0  # seconds from which on the user is asked whether a feature stays
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("-o", "--output", type=output_file, default="rerank.toml", show_default=True, metavar="CONFIG",
               help="Write the config to this file; `-` is stdout.")  # fmt: skip
-@click.option("--tune", multiple=True, type=Path, metavar="FILE", help="Of the FILES, lists to tune on. Repeatable.")
-@click.option("--test", multiple=True, type=Path, metavar="FILE", help="Of the FILES, lists to test on. Repeatable.")
-@click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
+@click.option(
+    "--tune",
+    multiple=True,
+    type=FILE,
+    metavar="FILE",
+    help="Of the FILES, lists to tune on. Repeatable.",
+)
+@click.option(
+    "--test",
+    multiple=True,
+    type=FILE,
+    metavar="FILE",
+    help="Of the FILES, lists to test on. Repeatable.",
+)
+@click.option("-r", "--reference", "references", multiple=True, type=FILE, metavar="FILE",
               help="Of the FILES, a text that is a reference. Repeatable.")  # fmt: skip
-@click.option("--source", "sources", multiple=True, type=Path, metavar="FILE",
+@click.option("--source", "sources", multiple=True, type=FILE, metavar="FILE",
               help="Of the FILES, a text that is a source. Repeatable.")  # fmt: skip
 @click.option("-m", "--metric", type=click.Choice(["bleu", "wer"]),
               help="Tune for translations (bleu) or for speech (wer; cer for Chinese and the like).")  # fmt: skip

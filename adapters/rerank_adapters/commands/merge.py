@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rerank_adapters.commands.options import job_options, output_option
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import SummaryLine, job_options, output_option
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ DECODER = re.compile(r"([^\s=|:/-][^\s=|:/]*)=(.+)", re.DOTALL)  # a word that c
 
 
 @click.command("merge")
-@click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
+@click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="NBEST...")
 @output_option("Write the merged lists to this file.")
 @job_options("format_")
 @click.option(

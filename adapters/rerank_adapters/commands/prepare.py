@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import FILE, SummaryLine
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("prepare")
-@click.argument("config", type=Path)
+@click.argument("config", type=FILE)
 @click.option("--only", "names", multiple=True, metavar="FILE",
               help="Train only the model whose output has this file name. Repeatable.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Train all models, even those whose inputs have not changed.")

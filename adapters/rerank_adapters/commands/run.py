@@ -6,15 +6,14 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import JobFlags, jobs_option, seed_option, trust_pairs_option
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import FILE, JobFlags, SummaryLine, jobs_option, seed_option, trust_pairs_option
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins.kit.files.standard_streams import data_stream
 
 
 @click.command("run")
-@click.argument("config", type=Path)
-@click.option("--work", type=Path, metavar="FOLDER",
+@click.argument("config", type=FILE)
+@click.option("--work", type=FILE, metavar="FOLDER",
               help="Write files to this folder.",
               show_default="the config's `work`, or work/NAME")  # fmt: skip
 @click.option("--force", is_flag=True, help="Repeat all steps, even those whose inputs have not changed.")

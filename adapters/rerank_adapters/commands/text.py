@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import output_option
+from rerank_adapters.cli.options import output_option
 
 
 @click.command("text")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("tune")
-@click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
+@click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="NBEST...")
 @options.references_option
 @click.option("-o", "--output", type=options.output_file, required=True, metavar="FILE",
               help="Write the weights to this file (.toml).")  # fmt: skip

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import output_option
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import SummaryLine, output_option
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError
 
@@ -15,7 +14,7 @@ FORMS = ("toml", "moses-ini", "section", "dense", "sparse")
 
 
 @click.command("weights")
-@click.argument("weights", metavar="WEIGHTS")
+@click.argument("weights", type=click.Path(), metavar="WEIGHTS")
 @click.option("--as", "form", type=click.Choice(FORMS), default="section", show_default=True,
               help="Write weights in this form.")  # fmt: skip
 @click.option("--template", metavar="MOSES.INI", help="For moses-ini: replace the [weight] section of this file.")

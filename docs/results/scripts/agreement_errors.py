@@ -35,7 +35,11 @@ def found_in(texts: Sequence[str], parser: PcfgParser, steps: Sequence[str]) -> 
 
 @experiment("agreement_errors", __doc__)
 @click.argument("outputs", nargs=-1, required=True, metavar="NAME=FILE...")
-@click.option("--model", type=click.Path(exists=True, path_type=Path), help="Another grammar than the embedded one.")
+@click.option(
+    "--model",
+    type=click.Path(exists=True, path_type=click.Path(path_type=Path)),
+    help="Another grammar than the embedded one.",
+)
 @click.option(
     "--text", "steps", default="penn-tokenize", help="The text steps, separated by commas; none for no steps."
 )

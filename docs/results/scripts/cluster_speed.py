@@ -26,7 +26,7 @@ import click
 
 from docs.results.scripts.experiment import FILE, Listed, experiment, say
 from docs.results.scripts.ngram_speed import RERANK, timed
-from rerank_adapters.cli import ended_by_signals
+from rerank_adapters.cli.main import ended_by_signals
 from rerank_plugins import RerankError
 from rerank_plugins.kit.files.text import open_text
 from tests.features.dask_cluster import DaskCluster

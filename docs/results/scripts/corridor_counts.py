@@ -89,7 +89,7 @@ class Acting:
 
 def acting(config: str) -> dict[str, list[str]]:
     """What takes part in a run of a config in this process: modules, files and frames."""
-    from rerank_adapters.cli import main as rerank
+    from rerank_adapters.cli.main import main as rerank
 
     hook = Acting("lists/length.py")
     threading.setprofile(hook)
@@ -136,7 +136,7 @@ def least_seconds(action: Callable[[], Any], repeats: int) -> tuple[float, float
 
 def ask_for_help() -> None:
     """Run `rerank --help` in another process."""
-    command = [sys.executable, "-c", "from rerank_adapters.cli import main; main()", "--help"]
+    command = [sys.executable, "-c", "from rerank_adapters.cli.main import main; main()", "--help"]
     subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
 
 
@@ -144,7 +144,13 @@ def ask_for_help() -> None:
 @click.option("--lists", default=20, help="Number of lists.")
 @click.option("--repeats", default=5, help="Calls of the help.")
 @click.option("--show", type=click.Choice(["modules", "files", "frames"]), help="Name what is counted, too.")
-@click.option("--here", nargs=2, type=click.Path(path_type=Path), hidden=True, help="CONFIG OUTPUT: count here.")
+@click.option(
+    "--here",
+    nargs=2,
+    type=click.Path(path_type=click.Path(path_type=Path)),
+    hidden=True,
+    help="CONFIG OUTPUT: count here.",
+)
 def main(lists: int, repeats: int, show: str | None, here: tuple[Path, Path] | None) -> None:
     """Print the table."""
     if here is not None:

@@ -118,7 +118,12 @@ def plot(measured: Sequence[Measured], counts: Sequence[int], path: Path) -> Non
 @click.option("--speed", default=100, help="Substitutes of each token when the speed is measured.")
 @click.option("--order", default=4, help="Order of the models.")
 @click.option("--places", default=300, help="Places of HELD at which substitutes are searched.")
-@click.option("--plot", "figure", type=Path, help="Plot average pops over K to this file (.svg, .png or .pdf).")
+@click.option(
+    "--plot",
+    "figure",
+    type=click.Path(path_type=Path),
+    help="Plot average pops over K to this file (.svg, .png or .pdf).",
+)
 def main(
     text: Path, held: Path, sizes: tuple[int, ...], splits: tuple[int, ...], counts: tuple[int, ...], speed: int,
     order: int, places: int, figure: Path | None,

@@ -26,12 +26,12 @@ import click
 from docs.results.scripts.experiment import FILE, PACKAGE, experiment, say
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
+from rerank_adapters.cli.main import relax_gc
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.runtime.interpreter import relax_gc
 from rerank_adapters.runtime.kernel_cache import PLAIN, VARIABLE
 from rerank_plugins import RerankError
 from rerank_plugins.core.loader import load_plugins

@@ -21,7 +21,7 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import RerankError
 
-START = "import sys; from rerank_adapters.cli import main; main(sys.argv[1:])"
+START = "import sys; from rerank_adapters.cli.main import main; main(sys.argv[1:])"
 FEATURES = [f"F{number}" for number in range(10)]
 
 

@@ -32,7 +32,7 @@ from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 
 RULE = "| --- | ---: | ---: | ---: |"
-RERANK = (sys.executable, "-c", "from rerank_adapters.cli import main; main()")
+RERANK = (sys.executable, "-c", "from rerank_adapters.cli.main import main; main()")
 READERS = {"ours": "language_model import NgramLanguageModel", "KenLM": "kenlm_binary import KenlmBinary"}
 READ = "import pathlib, sys; from rerank_plugins.ngram.{} as Model; Model(pathlib.Path(sys.argv[1])).totals([[]])"
 WARM = "a b c\nb c a\n" * 5  # training on this, and reading its model, compiles the kernels first

@@ -32,7 +32,7 @@ from docs.results.scripts.experiment import FILE, Listed, experiment, say
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
-from rerank_adapters.cli import ended_by_signals
+from rerank_adapters.cli.main import ended_by_signals
 from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
@@ -43,7 +43,7 @@ from rerank_adapters.weights import Weights, write_weights
 from rerank_plugins import NBestList, RerankError
 from rerank_plugins.core.loader import load_plugins
 
-START = "import sys; from rerank_adapters.cli import main; main(sys.argv[1:])"
+START = "import sys; from rerank_adapters.cli.main import main; main(sys.argv[1:])"
 TICK = os.sysconf("SC_CLK_TCK")
 PATIENCE = 10.0  # seconds within which the processes of a server must end after it
 SOAKED = 100  # hypotheses of each list of a soak

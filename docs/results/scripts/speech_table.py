@@ -42,7 +42,7 @@ from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import tuning_data
 from rerank_adapters.chain.tuning import chosen_rows, prepare, start_vector, take_segments
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
-from rerank_adapters.cli import log_on_stderr
+from rerank_adapters.cli.main import log_on_stderr
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import Evaluation, SegmentFacts, evaluate
 from rerank_adapters.formats.decoder_features import decoder_table

@@ -113,7 +113,11 @@ def features(target: str, syntax: bool) -> dict[str, list[object]]:
 @click.argument("archive", type=FILE)
 @click.argument("pairs", nargs=-1, metavar="[PAIR]...")
 @click.option("--syntax", is_flag=True, help="Add the row with the embedded syntactic models.")
-@click.option("--lists", type=click.Path(path_type=Path), help="Only write the files of one PAIR to this folder.")
+@click.option(
+    "--lists",
+    type=click.Path(path_type=click.Path(path_type=Path)),
+    help="Only write the files of one PAIR to this folder.",
+)
 @click.option("--jobs", type=click.IntRange(1), default=1, help="Extract features in this many processes.")
 def main(archive: Path, pairs: tuple[str, ...], syntax: bool, lists: Path | None, jobs: int) -> None:
     """Combine the systems of each pair, and print the table of all pairs and the means of the differences."""

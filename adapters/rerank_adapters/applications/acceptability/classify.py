@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from rerank_adapters.applications.acceptability.sentence_classifier import SentenceClassifier
-from rerank_adapters.commands.options import jobs_option, output_option
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import FILE, SummaryLine, jobs_option, output_option
 from rerank_adapters.formats.references import read_lines
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins.core.registry import Registry
@@ -16,8 +15,8 @@ from rerank_plugins.kit.files.text import open_atomic
 
 
 @click.command("classify")
-@click.argument("text", default="-")
-@click.option("--classifier", type=Path, required=True, metavar="FILE",
+@click.argument("text", default="-", type=click.Path())
+@click.option("--classifier", type=FILE, required=True, metavar="FILE",
               help="A classifier saved by `rerank acceptability sentences --save`.")  # fmt: skip
 @output_option("Write the labels to this file.")
 @jobs_option

@@ -15,8 +15,8 @@ import numpy as np
 
 from rerank_adapters.applications.acceptability.compare import Preferences, preferences
 from rerank_adapters.applications.acceptability.features import sentence_table, with_models
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.formats.pairs import Pair, read_pairs
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import counted
@@ -151,7 +151,7 @@ def _points(fraction: float) -> str:
 
 
 @click.command("pairs")
-@click.argument("pairs", type=Path)
+@click.argument("pairs", type=options.FILE)
 @options.language_model_option(multiple=True)
 @options.columns_option
 @click.option("--by", multiple=True, metavar="NAME",

@@ -15,8 +15,8 @@ from rerank_adapters.applications.acceptability.features import with_models
 from rerank_adapters.applications.acceptability.judged_sets import JudgedSet, judged_sets
 from rerank_adapters.applications.acceptability.judgements import read_judgements
 from rerank_adapters.applications.acceptability.measures import Criterion, accuracy, matthews, roc_area
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.data.overlap import overlap
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.tables import Table
@@ -103,8 +103,8 @@ def _percent(fraction: float) -> str:
 
 
 @click.command("sentences")
-@click.argument("dev", type=Path)
-@click.argument("test", type=Path)
+@click.argument("dev", type=options.FILE)
+@click.argument("test", type=options.FILE)
 @options.language_model_option(multiple=True)
 @options.columns_option
 @click.option("--criterion", type=click.Choice(["accuracy", "mcc"]), default="accuracy", show_default=True,
@@ -114,7 +114,7 @@ def _percent(fraction: float) -> str:
 @click.option("--save", type=options.output_file, metavar="FILE",
               help="Save one classifier (TOML) for `rerank acceptability classify`.")  # fmt: skip
 @click.option("--choose", metavar="NAME", help="Save this system.", show_default="the one that is best on DEV")
-@click.option("--plots", type=Path, metavar="FOLDER",
+@click.option("--plots", type=options.FILE, metavar="FOLDER",
               help="Plot ROC curves and reliability as PNG files in this folder (extra `plot`).")  # fmt: skip
 @options.text_option
 @options.style_option

@@ -18,8 +18,8 @@ import numpy as np
 
 from rerank_adapters.applications.acceptability.features import named_model
 from rerank_adapters.applications.acceptability.suite_file import METRICS, Item, Region, Suite, read_suite
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine
@@ -166,7 +166,7 @@ def surprisal_records(results: Sequence[SuiteResult]) -> list[dict[str, Any]]:
 
 
 @click.command("suites")
-@click.argument("suites", nargs=-1, required=True, type=Path, metavar="SUITE...")
+@click.argument("suites", nargs=-1, required=True, type=options.FILE, metavar="SUITE...")
 @options.language_model_option(multiple=True)
 @click.option("--surprisals", type=options.output_file, metavar="FILE",
               help="Also write the surprisal of each region to this file (TSV).")  # fmt: skip

@@ -25,8 +25,8 @@ from rerank_adapters.applications.completion.questions import (
     read_questions,
     with_answers,
 )
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.report.tables import Table
@@ -168,10 +168,10 @@ def accuracy_tables(questions: Sequence[Question], systems: Sequence[Answers], b
 
 
 @click.command("complete")
-@click.argument("questions", type=Path)
-@click.option("--answers", type=Path, metavar="FILE",
+@click.argument("questions", type=options.FILE)
+@click.option("--answers", type=options.FILE, metavar="FILE",
               help="Read the correct answers from this file, if QUESTIONS has none.")  # fmt: skip
-@click.option("-w", "--weights", type=Path, metavar="FILE",
+@click.option("-w", "--weights", type=options.FILE, metavar="FILE",
               help="Use these weights for all features instead of tuning them.")  # fmt: skip
 @click.option("--folds", type=click.IntRange(2), default=10, show_default=True,
               help="Tune weights by cross-validation with this many folds.")  # fmt: skip
@@ -181,7 +181,7 @@ def accuracy_tables(questions: Sequence[Question], systems: Sequence[Answers], b
 @click.option("--baseline", metavar="NAME", help="Compare the other systems with this one.", show_default="the first")
 @click.option("-o", "--output", type=options.output_file, metavar="FILE",
               help="Write the answers of all features together to this file.")  # fmt: skip
-@click.option("--lists", type=Path, metavar="PREFIX",
+@click.option("--lists", type=options.FILE, metavar="PREFIX",
               help="Also write the questions as n-best lists: PREFIX.nbest and PREFIX.ref.")  # fmt: skip
 @options.job_options("features", "tuner", "config", "jobs", "seed")
 def command(

@@ -10,8 +10,8 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.language_models.scoring import Totals, score_lines
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
 from rerank_plugins.kit.files.text import open_atomic, open_text
@@ -97,7 +97,7 @@ def mixture_config(job: Job, models: Iterable[str], weights: FloatArray) -> str:
 
 
 @click.command("mix")
-@click.argument("held_out", metavar="HELD_OUT")
+@click.argument("held_out", type=click.Path(), metavar="HELD_OUT")
 @options.language_model_option(multiple=True)
 @options.output_option("Where to write the config of the mixture.")
 @options.job_options("config")

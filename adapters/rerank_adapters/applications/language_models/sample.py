@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from rerank_adapters.commands.options import job_options, output_option
-from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import SummaryLine, job_options, output_option, plugin_names
 from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_plugins import ConfigError
 from rerank_plugins.core.interfaces import GenerativeLM

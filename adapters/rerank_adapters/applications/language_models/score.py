@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rerank_adapters.applications.language_models.scoring import ZERO, Scored, Total, Totals, score_lines, total_lines
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.core.logarithms import LN10
@@ -102,7 +102,7 @@ def sentence_table(totals: Iterable[Total]) -> Iterator[str]:
 
 
 @click.command("score")
-@click.argument("text", default="-")
+@click.argument("text", default="-", type=click.Path())
 @options.language_model_option()
 @click.option("--as", "form", type=click.Choice(["srilm", "kenlm", "tsv"]), default="srilm", show_default=True,
               help="Print as SRILM's `ngram -ppl` or KenLM's `query` do, or tab-separated.")  # fmt: skip

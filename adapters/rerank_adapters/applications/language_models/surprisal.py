@@ -12,8 +12,8 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.language_models.word_measures import COLUMNS, Measured, measure
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.templates import render
 from rerank_adapters.runtime.progress import CountingBar, counted
@@ -102,7 +102,7 @@ def plot_complexity(words: tuple[str, ...], measures: Complexity, path: Path) ->
 
 
 @click.command("surprisal")
-@click.argument("text", default="-")
+@click.argument("text", default="-", type=click.Path())
 @options.language_model_option("hhmm-lm")
 @click.option("--as", "form", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
               help="Print a line for each word, or a JSON object for each sentence.")  # fmt: skip

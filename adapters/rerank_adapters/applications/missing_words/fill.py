@@ -34,8 +34,7 @@ from rerank_adapters.applications.missing_words.options import (
 )
 from rerank_adapters.applications.missing_words.printing import Layout
 from rerank_adapters.chain.loading import load
-from rerank_adapters.commands.options import output_option
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import FILE, SummaryLine, output_option
 from rerank_adapters.given_texts import Text, pipeline_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar
@@ -133,8 +132,8 @@ def report_accuracies(sentences: Iterable[Incomplete], filling: Filling, name: s
 
 
 @click.command("fill")
-@click.argument("text", default="-")
-@click.option("-M", "--model", type=Path, metavar="MODEL",
+@click.argument("text", default="-", type=click.Path())
+@click.option("-M", "--model", type=FILE, metavar="MODEL",
               help="Model of missing words (`rerank train missing-words`).")  # fmt: skip
 @ngram_option
 @candidates_option

@@ -28,8 +28,7 @@ from rerank_adapters.applications.missing_words.options import (
     processes_option,
 )
 from rerank_adapters.applications.missing_words.printing import Layout
-from rerank_adapters.commands.options import output_option
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import SummaryLine, output_option
 from rerank_adapters.given_texts import Text, pipeline_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar
@@ -150,7 +149,7 @@ def report_accuracies(sentences: Iterable[Incomplete], model: Path, name: str, j
 
 
 @click.command("locate")
-@click.argument("text", default="-")
+@click.argument("text", default="-", type=click.Path())
 @model_option
 @method_option
 @click.option("--top", "most", type=click.IntRange(1), default=1, show_default=True, metavar="K",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, tee
-from pathlib import Path
 from typing import TypeVar
 
 import click
 
+from rerank_adapters.cli.options import FILE
 from rerank_adapters.features.processes import Processes
 
 Item = TypeVar("Item")
@@ -17,7 +17,7 @@ SENTENCES_OF_BATCH = 1_000  # sentences of one task
 
 
 model_option = click.option(
-    "-M", "--model", type=Path, required=True, metavar="MODEL",
+    "-M", "--model", type=FILE, required=True, metavar="MODEL",
     help="Model of missing words (`rerank train missing-words`).",
 )  # fmt: skip
 method_option = click.option(
@@ -26,7 +26,7 @@ method_option = click.option(
     "by the votes of the two words beside it (n-gram).",
 )  # fmt: skip
 ngram_option = click.option(
-    "--ngram", type=Path, metavar="LM",
+    "--ngram", type=FILE, metavar="LM",
     help="Fill with the exact best substitutes under this n-gram model or ARPA file (FASTSUBS), not with the five "
     "contexts of MODEL.",
 )  # fmt: skip

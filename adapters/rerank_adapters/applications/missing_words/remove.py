@@ -11,8 +11,7 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.missing_words.incomplete import Incomplete, incomplete_lines
-from rerank_adapters.commands.options import output_file, output_option, seed_option
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import SummaryLine, output_file, output_option, seed_option
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins.kit.files.text import open_atomic, open_text
 
@@ -35,7 +34,7 @@ def without_a_word(
 
 
 @click.command("remove")
-@click.argument("text", default="-")
+@click.argument("text", default="-", type=click.Path())
 @click.option("--as", "form", type=click.Choice(["tsv", "text"]), default="tsv", show_default=True,
               help="Write the incomplete sentences with the positions and the words that are missing (tsv), or the "
                    "sentences alone (text).")  # fmt: skip

@@ -26,8 +26,7 @@ from rerank_adapters.applications.missing_words.options import (
     ngram_option,
 )
 from rerank_adapters.applications.missing_words.printing import Layout
-from rerank_adapters.commands.options import jobs_option, output_file, output_option
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import FILE, SummaryLine, jobs_option, output_file, output_option
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.weights import Weights, read_weights
@@ -122,7 +121,7 @@ def report_accuracies(
 
 
 @click.command("restore")
-@click.argument("text", default="-")
+@click.argument("text", default="-", type=click.Path())
 @model_option
 @method_option
 @ngram_option
@@ -131,7 +130,7 @@ def report_accuracies(
               help="Fill the N most probable gaps of each sentence; 0 fills all.")  # fmt: skip
 @click.option("--top", "words", type=click.IntRange(1), default=10, show_default=True, metavar="K",
               help="Fill each gap with its K most probable words.")  # fmt: skip
-@click.option("-w", "--weights", type=Path, metavar="FILE",
+@click.option("-w", "--weights", type=FILE, metavar="FILE",
               help="Choose among the restored sentences by these weights, which record their features.")  # fmt: skip
 @click.option("--decision", type=click.Choice(["likeliest", "fewest-edits"]), default="likeliest", show_default=True,
               help="Choose the most probable restoration, or that of the least expected edit distance in characters, "

@@ -13,9 +13,8 @@ import numpy as np
 from rerank_adapters.applications.negatives.inserted_errors import ErrorInserter
 from rerank_adapters.applications.negatives.word_forms import WordForms
 from rerank_adapters.applications.negatives.written_pairs import write_pairs
-from rerank_adapters.commands import options
-from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.pairs import Pair
 from rerank_adapters.formats.references import read_lines
@@ -102,7 +101,7 @@ def noisy_pairs(
 
 
 @click.command("errors")
-@click.argument("text", default="-")
+@click.argument("text", default="-", type=click.Path())
 @click.option("--kind", "kinds", multiple=True, metavar="KIND[=SHARE]",
               help="Insert errors of this kind, in this proportion: missing, extra, real-word, non-word, "
                    "wrong-form or agreement. Repeatable.",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.chain.lists import content_check
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.data.dataset import Dataset, Files
 from rerank_adapters.formats.nist.markup import first_alternative
 from rerank_adapters.formats.pairing import warn
@@ -34,8 +34,15 @@ def decoder_pairs(nbests: Iterable[NBestList], references: Sequence[str]) -> Ite
 
 
 @click.command("nbest")
-@click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@click.option("-r", "--reference", type=Path, required=True, metavar="FILE", help="References, one line per segment.")
+@click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="NBEST...")
+@click.option(
+    "-r",
+    "--reference",
+    type=options.FILE,
+    required=True,
+    metavar="FILE",
+    help="References, one line per segment.",
+)
 @options.pairing_options
 @options.output_option("Write the pairs to this file.")
 @options.job_options("format_", "trust_pairs")

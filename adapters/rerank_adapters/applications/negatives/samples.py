@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.formats.pairs import Pair, pair_lines
 from rerank_adapters.formats.references import read_lines
 from rerank_adapters.runtime.progress import StatusLine, counted
@@ -58,8 +58,8 @@ def samples_of_lengths(
 
 
 @click.command("samples")
-@click.argument("text", default="-")
-@click.option("-M", "--model", type=Path, required=True, metavar="FILE", help="N-gram model to draw from: "
+@click.argument("text", default="-", type=click.Path())
+@click.option("-M", "--model", type=options.FILE, required=True, metavar="FILE", help="N-gram model to draw from: "
               "a file of `rerank train ngram`, or ARPA.")  # fmt: skip
 @options.output_option("Write the pairs to this file.")
 @options.job_options("seed")

@@ -10,8 +10,7 @@ import numpy as np
 
 from rerank_adapters.applications.negatives.broken_trees import KINDS, Grammar, Sentence, TreeBreaker
 from rerank_adapters.applications.negatives.written_pairs import write_pairs
-from rerank_adapters.commands.options import output_option
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import SummaryLine, output_option
 from rerank_adapters.formats.pairs import Pair
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError
@@ -44,7 +43,7 @@ def broken_pairs(
 
 
 @click.command("treebank")
-@click.argument("paths", nargs=-1, required=True, metavar="GOLD...")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="GOLD...")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)),
               help="Break rules of this kind. Repeatable.",
               show_default="all kinds")  # fmt: skip

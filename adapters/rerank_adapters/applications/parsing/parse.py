@@ -12,9 +12,8 @@ import click
 
 from rerank_adapters.applications.parsing.parses import ParseCounts
 from rerank_adapters.applications.parsing.trees import Kind, parsed_texts, written
-from rerank_adapters.commands import options
-from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.reading import stream_nbest
 from rerank_adapters.given_texts import Words
@@ -193,7 +192,7 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
 
 
 @click.command("parse")
-@click.argument("text", required=False)
+@click.argument("text", required=False, type=click.Path())
 @click.option("--nbest", multiple=True, metavar="LIST",
               help="Parse the hypotheses of this n-best list instead of a text. Repeatable.")  # fmt: skip
 @click.option("--evaluate", "gold", multiple=True, metavar="GOLD",

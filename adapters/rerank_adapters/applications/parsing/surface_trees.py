@@ -13,8 +13,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import output_option
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import SummaryLine, output_option
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import open_atomic, open_text
 from rerank_plugins.core.dependency_tree import ConlluSentence, read_conllu_lines
@@ -23,7 +22,7 @@ ID, FORM, HEAD, ENHANCED = 0, 1, 6, 8  # columns
 
 
 @click.command("surface")
-@click.argument("paths", nargs=-1, required=True, metavar="FILE...")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @click.option("--every", type=click.IntRange(2), metavar="N", help="Write only every Nth tree, to test models on.")
 @click.option("--except-every", type=click.IntRange(2), metavar="N", help="Write the other trees, to train them on.")
 @output_option("Write the trees to this file.")

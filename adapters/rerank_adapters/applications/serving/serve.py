@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from rerank_adapters.cli.options import FILE
 from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import Registry
 
@@ -16,7 +17,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 @click.command("serve")
 @click.option(
-    "-w", "--weights", type=Path, required=True, metavar="FILE",
+    "-w", "--weights", type=FILE, required=True, metavar="FILE",
     help="Rerank by these weights: a weights.toml, whose features are loaded once.",
 )  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Listen at this address.")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from rerank_adapters.applications.similarity.scorers import PairScorer, SimilaritySystem, measure_of
-from rerank_adapters.commands import options
+from rerank_adapters.cli import options
 from rerank_plugins import ConfigError, Metric
 from rerank_plugins.core.registry import Registry
 
@@ -19,12 +19,13 @@ Command = Callable[..., Any]
 def data_options(command: Command) -> Command:
     """Options for the data of measures, by the names that `measures_of` has for them."""
     for option in (
-        click.option("--wordnet", type=Path, metavar="FOLDER", help="Database files of WordNet: wordnet.*",
+        click.option("--wordnet", type=options.FILE, metavar="FOLDER", help="Database files of WordNet: wordnet.*",
                      show_default="$WNSEARCHDIR or $WNHOME/dict"),
-        click.option("--svs", type=Path, metavar="MODEL",
+        click.option("--svs", type=options.FILE, metavar="MODEL",
                      help="From `rerank train svs` or `svs-concepts`, or en (embedded): svs.*"),
-        click.option("--esa", type=Path, metavar="MODEL", help="From `rerank train esa`: esa.*"),
-        click.option("--vectors", type=Path, metavar="MODEL", help="From `rerank train random-indexing`: vectors.*"),
+        click.option("--esa", type=options.FILE, metavar="MODEL", help="From `rerank train esa`: esa.*"),
+        click.option("--vectors", type=options.FILE, metavar="MODEL",
+                     help="From `rerank train random-indexing`: vectors.*"),
     ):  # fmt: skip
         command = option(command)
     return command
@@ -37,7 +38,7 @@ def scorer_options(command: Command) -> Command:
         data_options,
         click.option("--measure", metavar="NAME",
                      help="Use this one measure instead of a model, such as tfidf.stems, or a metric, such as chrf."),
-        click.option("-M", "--model", type=Path, help="Model of `rerank similarity train`."),
+        click.option("-M", "--model", type=options.FILE, help="Model of `rerank similarity train`."),
     ):  # fmt: skip
         command = option(command)
     return command

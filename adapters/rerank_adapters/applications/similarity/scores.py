@@ -14,8 +14,8 @@ from rerank_adapters.applications.similarity.options import scorer_of, scorer_op
 from rerank_adapters.applications.similarity.pair_scores import similarity
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
 from rerank_adapters.applications.similarity.scorers import SimilaritySystem
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.data.overlap import LEARNT, warn_if_trained_on
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine, counted
@@ -65,7 +65,7 @@ def similarity_table(records: Sequence[dict[str, Any]]) -> Table:
 
 
 @click.command("apply")
-@click.argument("pairs", type=Path)
+@click.argument("pairs", type=options.FILE)
 @scorer_options
 @click.option("--with-pairs", is_flag=True, help="Also write the two sentences after each score.")
 @options.output_option("Write the scores to this file.")
@@ -97,7 +97,7 @@ def apply(
 
 
 @click.command("evaluate")
-@click.argument("files", nargs=-1, required=True, type=Path, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=options.FILE, metavar="FILE...")
 @scorer_options
 @options.style_option
 @click.pass_obj

@@ -12,7 +12,7 @@ from rerank_adapters.applications.similarity.learning import SimilaritySettings,
 from rerank_adapters.applications.similarity.measure_data import measures_of
 from rerank_adapters.applications.similarity.model import Learner, Mode, SimilarityModel, write_similarity
 from rerank_adapters.applications.similarity.options import data_options
-from rerank_adapters.commands import options
+from rerank_adapters.cli import options
 from rerank_adapters.runtime.progress import StatusLine
 
 MEASURES_SHOWN = 10  # of a regression that has them all
@@ -49,7 +49,7 @@ def training_lines(model: SimilarityModel) -> list[str]:
 
 
 @click.command("train")
-@click.argument("files", nargs=-1, required=True, metavar="[SOURCE=]FILE...")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="[SOURCE=]FILE...")
 @options.model_output
 @data_options
 @click.option("--mode", type=click.Choice(["one", "mixed", "best"]), default="one", show_default=True,
@@ -67,9 +67,11 @@ def command(
     files: tuple[str, ...], output: Path, mode: Mode, learner: Learner, without: tuple[str, ...], seed: int,
     steps: tuple[str, ...], **data: Path | None,
 ) -> None:  # fmt: skip
-    """Learn from FILEs of scored pairs; those of one SOURCE (default: the name up to its first dot) belong together.
+    """Learn from FILEs of scored pairs how to combine measures.
 
-    If there are several sources, each is left out in turn, to estimate the quality on pairs of a new source.
+    Files of one SOURCE (default: the name up to its first dot) belong together. If there are several sources, each is
+    left out in turn, to estimate the quality on pairs of a new source.
+
     --learner paper is the system of Wu et al. (2013): linear regression on the pairs of all sources alike, with
     those of the paper's measures that forward selection by ten-fold cross-validation keeps.
 

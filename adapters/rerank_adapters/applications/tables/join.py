@@ -11,8 +11,7 @@ import click
 import numpy as np
 
 from rerank_adapters.chain.provenance import EXTRACTING, recorded_job, recorded_tables
-from rerank_adapters.commands.options import table_output
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli.options import SummaryLine, table_output
 from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.features.tables import DESCRIPTIONS, recorded_columns
 from rerank_adapters.runtime.progress import counted
@@ -149,7 +148,7 @@ def _label(entry: Mapping[str, Any]) -> str:
 
 
 @click.command("join")
-@click.argument("tables", nargs=-1, required=True, metavar="[PREFIX=]TABLE...")
+@click.argument("tables", nargs=-1, required=True, type=click.Path(), metavar="[PREFIX=]TABLE...")
 @table_output
 @click.pass_obj
 def command(registry: Registry, tables: tuple[str, ...], output: Path) -> None:

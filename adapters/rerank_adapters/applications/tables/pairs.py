@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands import options
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.evaluation.measure import through
 from rerank_adapters.formats.nist.markup import is_marked, shown
 from rerank_adapters.formats.pairing import Unpaired, warn
@@ -46,8 +46,8 @@ def pair_lines(
 
 
 @click.command("pairs")
-@click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
+@click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="NBEST...")
+@click.option("-r", "--reference", "references", multiple=True, type=options.FILE, metavar="FILE",
               help="A file of references of the lists. Repeatable.")  # fmt: skip
 @options.pairing_options
 @click.option("--mbr", is_flag=True, help="Add the pairs of hypotheses of each list, for MBR decisions.")

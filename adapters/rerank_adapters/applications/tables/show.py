@@ -10,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.commands.options import columns_option, style_option
+from rerank_adapters.cli.options import FILE, columns_option, style_option
 from rerank_adapters.features.tables import recorded_columns
 from rerank_adapters.report.tables import Table
 from rerank_plugins import ConfigError, FeatureTable, FloatArray
@@ -110,7 +110,7 @@ def number(value: float | None) -> str:
 
 
 @click.command("show")
-@click.argument("table", type=Path)
+@click.argument("table", type=FILE)
 @click.option("--segment", metavar="ID", help="Show the rows of this segment.")
 @columns_option
 @style_option

@@ -14,10 +14,8 @@ from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 import click
 
-from rerank_adapters.commands import options
-from rerank_adapters.commands.lazy_group import LazyGroup
-from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_adapters.commands.summary_line import SummaryLine
+from rerank_adapters.cli import options
+from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_plugins import ConfigError, PluginError
 from rerank_plugins.core.guests.makes import make
 from rerank_plugins.core.registry import Entry, Option, Registry
@@ -141,43 +139,3 @@ def _click_type(entry: Entry, option: Option) -> tuple[Any, bool]:
         least, most = ends.get("ge", ends.get("gt")), ends.get("le", ends.get("lt"))
         return kind(least, most, min_open="gt" in ends, max_open="lt" in ends), multiple
     return PLAIN[type_], multiple
-
-
-class TrainGroup(LazyGroup):
-    """The commands of trainers, in the order in which they are registered, and those that plugins add."""
-
-    def list_names(self) -> list[str]:
-        """Names of the commands."""
-        return self.list_commands(click.get_current_context(silent=True))
-
-    def list_commands(self, ctx: click.Context | None) -> list[str]:
-        """Names of the trainers that are loaded, and of the commands that were added."""
-        registry = ctx.find_object(Registry) if ctx else None
-        return [*(registry.entries["trainer"] if registry else ()), *self.commands]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name."""
-        registry = ctx.find_object(Registry)
-        if registry is None or cmd_name not in registry.entries["trainer"]:
-            return super().get_command(ctx, cmd_name)
-        return trainer_command(registry.get("trainer", cmd_name))
-
-
-@click.group("train", cls=TrainGroup)
-def command() -> None:
-    """Train a model from text, treebanks or sentence pairs.
-
-    Each trainer reads one or more files, which may be compressed, and writes its model to the file of -o. Text is
-    tokenised, with one sentence per line. Treebanks are bracketed trees or CoNLL-U. Sentence pairs are two files with
-    equal numbers of lines, or one file of `source ||| target`. The trainers read:
-
-    \b
-    Text:                         ngram, missing-words, random-indexing, esa
-    Treebanks:                    word-classes, grammar, hhmm, svs
-    Treebanks and text:           dependency-parser, svs-concepts
-    Treebanks, or text to parse:  dependency-lm, treelet-lm, treebank
-    Sentence pairs:               word-alignment, word-lexicon, translation-memory
-
-    \b
-    rerank train ngram news.en.gz novels.en -o lm.ngram --held-out dev.en
-    """  # noqa: D301

@@ -1,6 +1,6 @@
 """The `rerank` command: the options of the whole program, and how errors and signals end it.
 
-Data goes to stdout, everything else to stderr. The exit code is 0 for success, 1 for a fault of the program, 2 for
+Data goes to stdout, everything else to stderr. The exit code is 0 for success, 1 for an internal error, 2 for
 wrong input or usage (one line names the error) and for a check that found errors, 130 after an interrupt (Ctrl-C),
 143 after SIGTERM, which batch systems, service managers, `timeout` and `kill` send, and 129 after SIGHUP (the terminal
 was closed). These two signals are handled as Ctrl-C is, so that no unfinished files remain.
@@ -9,6 +9,7 @@ was closed). These two signals are handled as Ctrl-C is, so that no unfinished f
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import logging
 import os
@@ -24,20 +25,19 @@ from types import FrameType
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import shell_complete
 
-import rerank_plugins
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.commands import shell_completion
-from rerank_adapters.commands.lazy_group import GroupWithHeadings
-from rerank_adapters.plugin import COMMANDS, register_commands
+from rerank_adapters.cli.commands import CHAIN, groups
+from rerank_adapters.cli.groups import GroupWithHeadings
 from rerank_adapters.runtime import kernel_cache
-from rerank_adapters.runtime.interpreter import relax_gc
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.files import cache_folder
 from rerank_plugins.core.loader import installed_plugins, load_plugins
 from rerank_plugins.kit.files.standard_streams import drop_unread, stdout_to_stderr
 
 SENTENCE = re.compile(r"[A-Z][a-z]+ ")  # the beginning of a message of click, where a name would have other characters
+COMPLETION = "_RERANK_COMPLETE"  # the variable that is set by the shell's completion function, which click writes
 REPEATED = 1.0  # seconds within which a signal counts once: `timeout` sends it to the process and to its group
 
 
@@ -61,7 +61,7 @@ class LinesOnStderr(logging.Handler):
 def log_on_stderr() -> Iterator[None]:
     """In the block, what the library reports in the log, from the level INFO on, is written to stderr."""
     handler = LinesOnStderr()
-    levels = {logger: logger.level for logger in map(logging.getLogger, (__package__, rerank_plugins.__name__))}
+    levels = {logger: logger.level for logger in map(logging.getLogger, ("rerank_adapters", "rerank_plugins"))}
     for logger in levels:
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)
@@ -73,81 +73,49 @@ def log_on_stderr() -> Iterator[None]:
             logger.removeHandler(handler)
 
 
-class PluginGroup(GroupWithHeadings):
-    """A group whose commands come from plugins, those of `--plugin` files included."""
+class Program(GroupWithHeadings):
+    """`rerank`, whose commands find the registry of all plugins in their context."""
 
-    def _register(self, ctx: click.Context) -> None:
-        """Register the commands. All plugins are loaded only where some are not built in, and may have commands."""
-        files = tuple(Path(file) for file in ctx.params.get("plugin", ()))
-        if ctx.meta.get("plugin_files") == files:
-            return
-        ctx.meta["plugin_files"] = files
-        ctx.obj = None
-        self.forget_commands()  # those of another call's plugins
-        self.has_guests = bool(files or installed_plugins())
-        if not self.has_guests:
-            register_commands(self)
-            return
-        with stdout_to_stderr():
-            ctx.obj = load_plugins(BUILTIN, files)
-            ctx.obj.add_commands(self)
-        for failure in ctx.obj.failures:
-            click.echo(f"rerank: warning: {failure}", err=True)
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        """The context. While it is made, `--help` and `--version` print, perhaps to a pipe whose reader has gone."""
-        try:
-            return super().make_context(info_name, args, parent, **extra)
-        except BrokenPipeError:
-            drop_unread()
-            raise click.exceptions.Exit(0) from None
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; Ctrl-C and broken pipes are handled here, and not by click."""
-        try:
-            with log_on_stderr():
-                kernel_cache.choose_folder()
-                kernel_cache.write_plain_errors()
-                relax_gc()
-                result = super().invoke(ctx)
-            sys.stdout.flush()
-        except KeyboardInterrupt as error:
-            raise click.Abort from error
-        except BrokenPipeError:  # the reader of our output has gone, as `head` does: this is no error
-            drop_unread()
-            return 0
-        return result
+    def _load(self, ctx: click.Context) -> None:
+        if ctx.obj is None:
+            with stdout_to_stderr():
+                ctx.obj = load_plugins(BUILTIN, [Path(file) for file in ctx.params.get("plugin", ())])
+                ctx.obj.add_commands(self)
+            for failure in ctx.obj.failures:
+                click.echo(f"rerank: warning: {failure}", err=True)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of all commands, in the order of their headings."""
-        self._register(ctx)
+        """Names of all commands; plugins are loaded for it only where some are not built in."""
+        if ctx.params.get("plugin") or installed_plugins():
+            self._load(ctx)
         return super().list_commands(ctx)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, which finds the registry of all plugins in its context."""
-        self._register(ctx)
-        if ctx.obj is None:
-            ctx.obj = load_plugins(BUILTIN)
+        """The command of that name, which may be a plugin's."""
+        self._load(ctx)
         return super().get_command(ctx, cmd_name)
 
 
-@click.group(
-    cls=PluginGroup,
-    headings=tuple(COMMANDS),
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-)
-@click.option(
-    "--plugin", multiple=True, metavar="FILE", is_eager=True, help="Load a plugin from this Python file. Repeatable."
-)
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@click.version_option(__version__, prog_name="rerank")
-def cli(plugin: tuple[str, ...], debug: bool) -> None:
-    """\b
-    Rerank n-best lists: extract features, tune weights, apply them, evaluate.
-      rerank init tune.nbest tune.en test.nbest test.en && rerank run rerank.toml
-    """  # noqa: D301, D400
+def program() -> Program:
+    """The commands of `rerank`, to which those of plugins are added when they are asked for."""
+
+    @click.group(
+        "rerank", cls=Program, lazy=CHAIN, groups=groups(),
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    )  # fmt: skip
+    @click.option(
+        "--plugin", multiple=True, metavar="FILE", is_eager=True, type=click.Path(),
+        help="Load a plugin from this Python file. Repeatable.",
+    )  # fmt: skip
+    @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+    @click.version_option(__version__, prog_name="rerank")
+    def rerank(plugin: tuple[str, ...], debug: bool) -> None:
+        """\b
+        Rerank n-best lists: extract features, tune weights, apply them, evaluate.
+          rerank init tune.nbest tune.en test.nbest test.en && rerank run rerank.toml
+        """  # noqa: D301, D400
+
+    return rerank
 
 
 class Terminated(KeyboardInterrupt):
@@ -188,28 +156,51 @@ def ended_by_signals() -> Iterator[None]:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit; every error that the program expects becomes one line on stderr."""
-    if arguments is None:
-        arguments = sys.argv[1:]
+    arguments = sys.argv[1:] if arguments is None else arguments
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as stderr writes what its encoding lacks
     try:
-        if shell_completion.VARIABLE in os.environ:
-            shell_completion.complete_files()
-        with ended_by_signals():
-            result: Any = cli.main(arguments, prog_name="rerank", standalone_mode=False)
+        with ended_by_signals(), log_on_stderr():
+            result = _run(arguments)
+            sys.stdout.flush()
         code = result if isinstance(result, int) else 0
+    except click.exceptions.Exit as ended:
+        code = ended.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = 2
     except click.ClickException as error:
         code = _fail(_usage(error), 2)
     except (KeyboardInterrupt, click.Abort) as error:
-        code = _stopped(error.__cause__ or error)
+        code = _stopped(error)
+    except BrokenPipeError:  # the reader of our output has gone, as `head` does: this is no error
+        drop_unread()
+        code = 0
     except Exception as error:
         if "--debug" in arguments:
             raise
         code = _explain(error)
     sys.exit(code)
+
+
+def _run(arguments: list[str]) -> Any:
+    """What a command returns, or the exit code of an answer to the shell that completes one."""
+    command_line = program()
+    if completing := os.environ.get(COMPLETION):
+        return shell_complete(command_line, {}, "rerank", COMPLETION, completing)
+    kernel_cache.choose_folder()
+    kernel_cache.write_plain_errors()
+    relax_gc()
+    with command_line.make_context("rerank", list(arguments)) as context:
+        return command_line.invoke(context)
+
+
+def relax_gc() -> None:
+    """Let this process collect garbage less often than CPython does by itself.
+
+    The compiler of kernels, and the readers of lists, make objects by the million, few of them in cycles.
+    """
+    gc.set_threshold(50_000, 10, 10)
 
 
 def _usage(error: click.ClickException) -> str:
@@ -244,7 +235,7 @@ def _explain(error: Exception) -> int:
     if isinstance(error, MemoryError):
         return _fail("out of memory; use --jobs 1, or split the lists into several files", 2)
     description = f"{type(error).__name__}: {error}"
-    return _fail(f"a fault of the program: {description} (`rerank --debug COMMAND ...` shows where)", 1)
+    return _fail(f"internal error: {description} (`rerank --debug COMMAND ...` shows where)", 1)
 
 
 def _fail(message: str, code: int) -> int:

@@ -6,6 +6,7 @@ A flag replaces a whole table of the config file, never a single key of it: `--t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -13,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
-from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats import FORMS
+from rerank_adapters.runtime.progress import duration
 from rerank_plugins import ConfigError
 from rerank_plugins.core.files import check_output
 from rerank_plugins.core.registry import Registry
@@ -25,6 +27,76 @@ if TYPE_CHECKING:
     from rerank_adapters.job.config import Config
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class SummaryLine:
+    """A clock that starts with the command, and the line on stderr that the command ends with: what it wrote and where.
+
+    The time is wall time: with several processes or threads it is less than the CPU time that they use together, and it
+    includes the compilation of kernels that have not been compiled on this machine before.
+    """
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+
+    def wrote(self, what: str, path: Path | str) -> None:
+        """Print that `what` was written to a path (`-` is stdout), and the wall time."""
+        self.report(f"wrote {what} to {'stdout' if str(path) == '-' else path}")
+
+    def report(self, what: str) -> None:
+        """Print what was done, and the wall time."""
+        click.echo(f"{what} in {duration(time.monotonic() - self._started)}", err=True)
+
+
+def plugin_names(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Completes the names of a kind of plugin in the shell, and files where no name begins so."""
+
+    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        registry = ctx.find_object(Registry)
+        names = registry.known(kind) if registry else ()
+        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return found or [CompletionItem(incomplete, type="file")]
+
+    return complete
+
+
+class NewFile(click.Path):
+    """A file to write; `-` is stdout, unless `needed` says what is wanted of a kind of file that goes to none.
+
+    Raises ConfigError before any work where the folder of the file does not exist or may not be written.
+    """
+
+    def __init__(self, needed: str = "") -> None:
+        super().__init__(path_type=Path)
+        self.needed = needed
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ARG002
+        """The path of the file."""
+        path = Path(value)
+        if str(value) != "-":
+            check_output(path)
+        elif self.needed:
+            raise ConfigError(self.needed)
+        return path
+
+
+class NewTable(NewFile):
+    """A feature table to write."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path of the table. Raises ConfigError for a file that is named as another kind of table."""
+        if Path(value).suffix == ".parquet":
+            written = "`to_parquet` of FeatureTable in Python writes Parquet"
+            raise ConfigError(f"{value}: a feature table is an .npz file; {written}")
+        return super().convert(value, param, ctx)
+
+
+output_file = NewFile()
+model_file = NewFile("a model goes to a file, not to stdout: give -o MODEL")
+table_file = NewTable("a feature table is written to a file, not to stdout: wanted -o TABLE.npz")
+
+
+FILE = click.Path(path_type=Path)  # or a folder, which need not exist
 
 
 class Form(click.Choice[str]):
@@ -42,7 +114,7 @@ class Form(click.Choice[str]):
 
 PLUGIN_HELP = "NAME or NAME,option=value,… (see `rerank plugins`)"
 config_option = click.option(
-    "-c", "--config", type=Path, metavar="FILE",
+    "-c", "--config", type=FILE, metavar="FILE",
     help="Read settings from this config (TOML); flags replace its tables.",
 )  # fmt: skip
 format_option = click.option(
@@ -81,10 +153,13 @@ system_form_option = click.option(
     help="The form of the SYSTEMs, where it is not what their lines show; json,key=KEY names the key of the outputs.",
 )  # fmt: skip
 source_option = click.option(
-    "--source", type=Path, metavar="FILE", help="Read the source sentences from this file, one line per segment."
+    "--source",
+    type=FILE,
+    metavar="FILE",
+    help="Read the source sentences from this file, one line per segment.",
 )
 table_option = click.option(
-    "--table", type=Path, metavar="TABLE",
+    "--table", type=FILE, metavar="TABLE",
     help="Take features from this table. With -f, only those; features that it lacks are extracted.",
 )  # fmt: skip
 jobs_option = click.option("-j", "--jobs", type=click.IntRange(1), help="Use this many processes.", show_default="2")
@@ -130,40 +205,11 @@ FLAGS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def output_file(value: str) -> Path:
-    """The path of a file to write; `-` is stdout.
-
-    Raises ConfigError before any work where the folder of the file does not exist or may not be written.
-    """
-    path = Path(value)
-    if value != "-":
-        check_output(path)
-    return path
-
-
 def output_option(what: str) -> Callable[[Command], Command]:
     """`-o`: the file to write, stdout by default; `what` begins the help text."""
     return click.option(
         "-o", "--output", type=output_file, default="-", metavar="FILE", help=what, show_default="stdout"
     )
-
-
-def table_file(value: str) -> Path:
-    """The path of a feature table to write. Raises ConfigError for stdout, and as `output_file` does."""
-    if value == "-":
-        raise ConfigError("a feature table is written to a file, not to stdout: wanted -o TABLE.npz")
-    if Path(value).suffix == ".parquet":
-        raise ConfigError(
-            f"{value}: a feature table is an .npz file; `to_parquet` of FeatureTable in Python writes Parquet"
-        )
-    return output_file(value)
-
-
-def model_file(value: str) -> Path:
-    """The path of a model file to write. Raises ConfigError for stdout, and as `output_file` does."""
-    if value == "-":
-        raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
-    return output_file(value)
 
 
 output_form_option = click.option(
@@ -191,7 +237,7 @@ def pairing_options(command: Command) -> Command:
 def references_option(command: Command) -> Command:
     """`-r`: reference files, repeatable, and their form."""
     return click.option(
-        "-r", "--reference", "references", multiple=True, type=Path, required=True, metavar="FILE",
+        "-r", "--reference", "references", multiple=True, type=FILE, required=True, metavar="FILE",
         help="A file of references, one line per segment. Repeat the option where segments have several references.",
     )(pairing_options(command))  # fmt: skip
 
