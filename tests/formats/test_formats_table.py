@@ -133,3 +133,16 @@ def test_real_lists(request, root, name):
     assert np.array_equal(table.values, naive_formats.table(naive, table.names))
     assert table.segment_ids == tuple(naive)
     assert np.diff(table.offsets).tolist() == [len(rows) for rows in naive.values()]
+
+
+def test_lists_without_scores_have_the_ranks_as_a_column():
+    """Weights that are for other features leave the column out."""
+    lists = [NBestList.from_texts(["so", "it", "is"], segment_id="0"), NBestList.from_texts(["so"], segment_id="1")]
+    table = decoder_table(lists, ranks=True)
+    assert table.names == ("reciprocal-rank",)
+    assert table.values.tolist() == [[1.0], [0.5], [1 / 3], [1.0]]
+    assert decoder_table(lists).names == ()
+    assert align(table, (), ()).names == ()
+    for scored in ({"scores": [-1.0]}, {"features": {"lm": [-1.0]}}):
+        own = NBestList.from_texts(["so"], **scored, segment_id="0")
+        assert "reciprocal-rank" not in decoder_table([own], ranks=True).names

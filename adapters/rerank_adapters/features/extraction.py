@@ -31,10 +31,12 @@ from rerank_adapters.features.tables import (
     records_extraction,
 )
 from rerank_adapters.features.unknown_words import warn_of_lists
-from rerank_adapters.formats.decoder_features import DenseRule, decoder_table, with_spare_columns
+from rerank_adapters.formats.decoder_features import RANK, RANKS_ADDED, DenseRule, decoder_table, with_spare_columns
 from rerank_adapters.runtime.progress import ExtractionProgress, counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, __version__
+from rerank_plugins.lists.decoder_order import DecoderScoreFeature, ReciprocalRankFeature
 
+OF_THE_ORDER = (ReciprocalRankFeature, DecoderScoreFeature)  # extractors of features that represent the order
 GROUP = 16 * LARGEST  # hypotheses of a stream that processes share out
 RECORDED = "job"  # the key of a provenance under which the tables of a config are that make the features again
 
@@ -45,17 +47,30 @@ logger = logging.getLogger(__name__)
 class Extraction:
     """The features of a job, the format's rule for the decoder's own ones, and where the work is done.
 
-    `record` gives the tables of a config that make the features again, for a file in a folder.
+    `record` gives the tables of a config that make the features again, for a file in a folder. With `ranks`,
+    lists without scores have the ranks as a feature of the decoder, unless a feature represents the order.
     """
 
     features: Sequence[Feature]
     rule: DenseRule | None = None
     processes: Processes = HERE
     record: Callable[[Path], Mapping[str, Any]] = lambda folder: {}
+    ranks: bool = False
 
     def decoder_table(self, lists: Sequence[NBestList]) -> FeatureTable:
-        """The decoder's own features, with room for those of the job."""
-        return decoder_table(lists, self.rule, room=len(names_of(self.features)))
+        """The decoder's own features, with room for those of the job; where the ranks are added, a line is logged."""
+        table = self._decoder_table(lists)
+        if RANK in table.names and not lists[0].feature_names:
+            logger.info("rerank: %s", RANKS_ADDED)
+        return table
+
+    def _decoder_table(self, lists: Sequence[NBestList]) -> FeatureTable:
+        return decoder_table(lists, self.rule, room=len(names_of(self.features)), ranks=self._adds_ranks)
+
+    @property
+    def _adds_ranks(self) -> bool:
+        """Whether lists without scores get the ranks: no feature represents the order of the decoder."""
+        return self.ranks and not any(isinstance(feature.extractor, OF_THE_ORDER) for feature in self.features)
 
     def table(
         self, lists: Sequence[NBestList], decoder: FeatureTable | None = None, *, folder: Path = Path()
@@ -65,7 +80,7 @@ class Extraction:
         `decoder` is the table of the decoder's features, which is made here if it is None; `folder` is where the table
         will be saved. Raises ConfigError for names that collide, and what `extract` raises.
         """
-        decoder = decoder or self.decoder_table(lists)
+        decoder = decoder or self._decoder_table(lists)
         offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
         if decoder.segment_ids != tuple(n.segment_id for n in lists) or not np.array_equal(decoder.offsets, offsets):
             raise ConfigError("the decoder's table is not that of these n-best lists: their segments or sizes differ")
@@ -112,7 +127,8 @@ class Extraction:
         """Each list with its own table, by the values (hypotheses, columns) of all of them."""
         names = names_of(self.features)
         for nbest, (begin, end) in zip(lists, pairwise(np.cumsum([0, *map(len, lists)]).tolist()), strict=True):
-            table = decoder_table([nbest], DenseRule(sparse=("*",)))  # the weights will show which ones are dense
+            # The weights will show which features are dense, and whether the ranks are one of them.
+            table = decoder_table([nbest], DenseRule(sparse=("*",)), ranks=self._adds_ranks)
             columns = np.hstack([table.values, values[begin:end]])
             yield nbest, replace(table, names=(*table.names, *names), values=columns)
 
@@ -157,7 +173,7 @@ class Extraction:
         if records_extraction(table):
             return table
         check_same_lists(lists, table)
-        decoder = decoder_table(lists, self.rule)
+        decoder = self._decoder_table(lists)
         own = dict(zip(table.names, table.values.T, strict=True))
         known = dict(zip(decoder.names, decoder.values.T, strict=True))
         for name in own:

@@ -1,5 +1,8 @@
 """Builds the feature table of the decoder's own features, dense and sparse, from n-best lists.
 
+A weighted sum of features knows the order of the decoder only by features: lists that have neither features nor totals
+get the column RANK.
+
 Decoders that leave zeros out of a line do not show which of their features are dense. `DenseRule` decides that from the
 whole set of lists and nothing else, so that the same lists always give the same table; `align` then gives the table of
 a test set the columns of the tuning set. Time and memory are linear in the number of values, plus one sort of the
@@ -18,6 +21,8 @@ from rerank_adapters.formats.feature_field import names_differ
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, NBestList, SparseBlock
 from rerank_plugins.core.arrays import LongArray
 
+RANK = "reciprocal-rank"  # 1 / rank in the decoder's order
+RANKS_ADDED = f"the lists have no scores: the feature {RANK}, 1 / rank in the recogniser's order, is added"
 SEVERAL = 10  # lists that show a feature to be constant; it may be by chance in fewer
 
 
@@ -126,21 +131,31 @@ class ConstantFeatures:
         return list(self._columns or ()) if self._lists >= SEVERAL else []
 
 
-def decoder_table(nbests: Sequence[NBestList], rule: DenseRule | None = None, *, room: int = 0) -> FeatureTable:
+def without_scores(nbests: Sequence[NBestList]) -> bool:
+    """Whether the lists have neither features nor totals, so that nothing but their order is known of the decoder."""
+    scored = any(nbest.feature_names or any(h.sparse or h.score is not None for h in nbest) for nbest in nbests)
+    return bool(nbests) and not scored
+
+
+def decoder_table(
+    nbests: Sequence[NBestList], rule: DenseRule | None = None, *, room: int = 0, ranks: bool = False
+) -> FeatureTable:
     """A table with one row per hypothesis: the decoder's dense features, those that `rule` makes dense, sorted by name,
     and the sparse block, with its columns sorted by name.
 
-    The rule is that of the format that read the lists (`format.dense_rule`, where it has one). The values are columns
-    of an array that has `room` for others after them (`with_spare_columns`). Raises FormatError for lists whose dense
-    features differ.
+    The rule is that of the format that read the lists (`format.dense_rule`, where it has one). With `ranks`, lists
+    without scores have the column RANK. The values are columns of an array that has `room` for others after them
+    (`with_spare_columns`). Raises FormatError for lists whose dense features differ.
     """
     names = check_same_features(nbests)
+    if ranked := ranks and without_scores(nbests):
+        names = (RANK,)
     lengths = np.array([len(nbest) for nbest in nbests], np.int64)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     rows = int(offsets[-1])
     values: FloatArray = np.empty((rows, len(names) + room))[:, : len(names)]
     for nbest, start, end in zip(nbests, offsets, offsets[1:], strict=False):
-        values[start:end] = nbest.values
+        values[start:end] = 1.0 / np.arange(1.0, len(nbest) + 1.0)[:, None] if ranked else nbest.values
     ids = tuple(nbest.segment_id for nbest in nbests)
     block = SparseBlock.from_mappings([sparse for nbest in nbests for sparse in nbest.sparse])
     table = FeatureTable(names, values, offsets, ids, block)
@@ -170,15 +185,15 @@ def align(
     """The table with the columns of another one: the dense `names`, then the sparse `sparse_names`, in that order.
 
     A feature that is dense in one table and sparse in the other moves. Sparse features that are not listed have no
-    weight and are dropped. Where `absent_is_zero` (a property of the format), a dense column that the table lacks is
-    filled with 0 and one that is not listed is dropped; otherwise ConfigError names the dense features that are missing
-    or unexpected.
+    weight and are dropped, and so is RANK. Where `absent_is_zero` (a property of the format), a dense column that the
+    table lacks is filled with 0 and one that is not listed is dropped; otherwise ConfigError names the dense features
+    that are missing or unexpected.
     """
     if table.names == tuple(names) and table.sparse.names == tuple(sparse_names):
         return table
     wanted, present = {*names, *sparse_names}, {*table.names, *table.sparse.names}
     missing = [name for name in names if name not in present]
-    extra = [name for name in table.names if name not in wanted]
+    extra = [name for name in table.names if name not in {*wanted, RANK}]
     if (missing or extra) and not absent_is_zero:
         raise ConfigError(f"features differ from those of the tuning lists: {names_differ(missing, extra)}")
     return _with_columns(table, names, sparse_names)
