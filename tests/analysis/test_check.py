@@ -2,13 +2,14 @@
 
 import re
 import shutil
-from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
-from rerank_adapters.analysis import estimate as estimates
-from rerank_adapters.analysis.estimate import Estimate, FeatureCost, _length, _sample
+from rerank_adapters.features.feature import Feature
+from rerank_adapters.run.costs import Cost, Costs
 from rerank_plugins import Hypothesis, NBestList
+from rerank_plugins.lists.length import LengthFeature
 from tests.command_line import Ran, done, rerank
 
 CONFIG = """\
@@ -55,9 +56,7 @@ def test_a_good_job(place):
     ran, findings, text = check(place)
     assert ran.code == 0
     assert re.fullmatch(r"found 0 errors and 0 warnings in [\d.]+ s\n", ran.err)
-    assert findings - {("ok", "kernels")} == {
-        ("ok", subject) for subject in ("plugins", "tune", "test", "time", "memory", "disk")
-    }
+    assert findings == {("ok", subject) for subject in ("plugins", "tune", "test", "time")}
     assert "20 segments, 200 hypotheses (200 distinct texts), 8 features" in text
 
 
@@ -121,7 +120,8 @@ def test_lists_with_other_features(place):
     ran, findings, text = check(place)
     assert ran.code == 2
     assert ("error", "test") in findings
-    assert "other features than tune: without ['Distortion0'], also ['Reordering0']" in text
+    difference = "lacks feature 'Distortion0' and has the unexpected feature 'Reordering0'"
+    assert f"other decoder features than the tuning lists: {difference}" in text
 
 
 def test_odd_lists(place):
@@ -243,7 +243,6 @@ def test_the_estimate_follows_from_the_sample_and_takes_nothing_from_the_cache(p
     _, _, text = check(place)
     assert "no value of the 400 distinct texts is in the cache" in text
     assert re.search(r"CPU milliseconds a text: .*\blm [\d.]+.* \(measured on \d+ texts\)", text)
-    assert re.search(r"disk: about 0\.038 MB of feature tables, 0\.026 MB of values in the cache", text)
     assert not (tmp_path / "kept").exists()
     without = rerank("check", place / "mt.toml", "--no-estimate")
     assert without.code == 0
@@ -251,41 +250,26 @@ def test_the_estimate_follows_from_the_sample_and_takes_nothing_from_the_cache(p
 
 
 def test_costs_scale_with_the_lists():
-    cost = FeatureCost("a", seconds=0.01, loading=2.0, kernels=(), measured=10)
-    estimated = Estimate((cost, cost), hypotheses=1000, processes=4, memory=0, tables=0, kept=0)
-    assert estimated.cpu_seconds == pytest.approx(24)
-    assert estimated.seconds == pytest.approx(4 + 5)
+    cost = Cost("a", seconds=0.01, loading=2.0, texts=10)
+    costs = Costs((cost, cost), texts=1000, processes=4)
+    assert costs.cpu_seconds == pytest.approx(24)
+    assert costs.seconds == pytest.approx(4 + 5)
 
 
-def test_the_sample_has_lists_of_all_lengths():
-    nbests = [NBestList(str(n), (Hypothesis("w" * n),) * 300) for n in range(1, 101)]
-    sample = _sample(nbests, whole=False)
-    assert sorted(int(nbest.segment_id) for nbest in sample) == [11, 31, 51, 71, 91]
-    assert {len(nbest) for nbest in sample} == {100}
-    assert sample[0].segment_id == "51"
+class Counting(LengthFeature):
+    """Keeps the sizes of the lists that it extracts."""
+
+    sizes: ClassVar[list[int]] = []
+
+    def extract_all(self, nbests):
+        self.sizes += [len(nbest) for nbest in nbests]
+        return super().extract_all(nbests)
 
 
-def test_a_list_is_as_long_as_its_texts_on_average():
-    assert [_length(NBestList("1", (Hypothesis("abc"), Hypothesis("abcde"))[:n])) for n in (1, 2)] == [3, 4]
-
-
-def test_the_estimate_counts_bytes_of_tables_values_and_workers(monkeypatch):
-    """Two sets of lists, of 6 and of 3 hypotheses with one feature each, and two extractors of 1 and 2 columns."""
-    monkeypatch.setattr(estimates, "peak", lambda: 1000)
-    monkeypatch.setattr(estimates, "cores", lambda: 2)
-    monkeypatch.setattr(estimates, "cache_folder", lambda: "kept")
-    lists = [NBestList(str(n), tuple(Hypothesis(f"{n} {i}", (1.0,)) for i in range(3)), ("LM",)) for n in range(2)]
-    features = [SimpleNamespace(names=("x",)), SimpleNamespace(names=("x", "y"))]
-    tables, tuning = 8 * 6 * (1 + 3) + 8 * 3 * (1 + 3), 8 * 6 * (2 * (1 + 3) + 16)
-    for jobs, tune, added in (
-        (1, [], 8 * 6 * 4),
-        (4, [], 8 * 6 * 4 + 4 * 500),
-        (1, ["set"], tuning),
-        (4, ["set"], 2192),
-    ):
-        config = SimpleNamespace(jobs=jobs, tune=tune)
-        job = SimpleNamespace(features=features, config=config)
-        found = estimates.estimate(job, (), [lists, lists[:1]], 500)
-        assert (found.hypotheses, found.tables, found.memory) == (9, tables, 1000 + added)
-        assert found.processes == min(jobs, 2)
-        assert found.kept == 9 * (16 + 8 + 16 + 2 * 8)
+def test_features_are_measured_on_lists_of_all_lengths():
+    """On the first hypotheses of five lists, after two hypotheses of the shortest one."""
+    lists = [NBestList(str(n), tuple(Hypothesis(f"{'w' * n} {i}") for i in range(300))) for n in range(1, 101)]
+    costs = Costs.of([Feature("length", Counting())], [lists, lists[:10]], 1)
+    assert costs.texts == 110 * 300
+    assert Counting.sizes == [2, 100, 100, 100, 100, 100]  # of the lists 1, and 51, 31, 71, 11, 91
+    assert costs.costs[0].texts == 500

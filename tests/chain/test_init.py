@@ -7,7 +7,6 @@ import shutil
 import numpy as np
 import pytest
 
-from rerank_adapters.analysis.check import Check
 from rerank_adapters.chain.config_draft.assignment import (
     assign,
     assign_scores,
@@ -21,6 +20,7 @@ from rerank_adapters.chain.config_draft.recognition import Lists, recognise
 from rerank_adapters.chain.config_draft.texts import look_of
 from rerank_adapters.chain.job import Job
 from rerank_adapters.job.config import read_config
+from rerank_adapters.run.check import check
 from rerank_adapters.text.languages import language_of
 from rerank_plugins import FormatError, Hypothesis, NBestList
 from tests.command_line import done, refused
@@ -219,12 +219,12 @@ def test_folders_are_sets_and_a_config_of_all_that_is_in_them_passes_the_check(t
     assert 'label = "comet"\nfile = "data/{set}/comet.txt"' in text
     assert 'use = "untranslated"\ntext = "written"\nsource_text = "source"' in text
     (tmp_path / "job.toml").write_text(text)
-    check = Check(Job.create(read_config(tmp_path / "job.toml"), REGISTRY), costs=False)
-    assert [finding for finding in check.run() if finding.level == "error"] == []
-    config = check.job.config
+    job = Job.create(read_config(tmp_path / "job.toml"), REGISTRY)
+    assert not check(job).failed()
+    config = job.config
     assert config.test[0].groups.name == "utt2spk"
     assert not config.evaluation.resample_groups  # three speakers are too few
-    assert check.job.for_set("tune").extractor("comet").file == tmp_path / "data" / "dev" / "comet.txt"
+    assert job.for_set("tune").extractor("comet").file == tmp_path / "data" / "dev" / "comet.txt"
 
 
 def test_scores_belong_to_the_lists_with_as_many_hypotheses(tmp_path):

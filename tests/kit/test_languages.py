@@ -4,10 +4,10 @@ import shutil
 
 import pytest
 
-from rerank_adapters.analysis.check import Check
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.job import Job
 from rerank_adapters.job.config import Config
+from rerank_adapters.run.check import check
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.languages import (
@@ -107,8 +107,8 @@ def test_english_is_what_plugins_have_anyhow():
 
 def test_the_check_names_the_models_of_the_language(installed):
     def lines(language):
-        check = Check(Job.create(Config(language=language, feature=[{"use": "treelet-lm"}]), REGISTRY))
-        return [(found.level, found.text) for found in check.run() if found.where in ("language", "plugins")]
+        job = Job.create(Config(language=language, feature=[{"use": "treelet-lm"}]), REGISTRY)
+        return [(found.level, found.text) for found in check(job).findings if found.where in ("language", "plugins")]
 
     assert lines("eo") == [("ok", "eo, with models of pcfg, treelet-lm"), ("ok", "treelet-lm, bleu, mira")]
     (level, text) = lines("fi")[0]

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rerank_adapters.analysis.check import Check
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.job import Job
 from rerank_adapters.job.config import Config
+from rerank_adapters.run.check import check
 from rerank_plugins import ModelError
 from rerank_plugins.constituency.parser import PcfgParser
 from rerank_plugins.core.loader import load_plugins
@@ -189,7 +189,7 @@ def test_check_warns_for_every_embedded_model(place):
     (place / "lists").write_text(lists, encoding="utf-8")
     features = ("treelet-lm", "dependency-lm", "svs-similarity")
     config = {"test": [{"nbest": ["lists"]}], "feature": [{"use": use} for use in features], "base": place}
-    findings = Check(Job.create(Config.model_validate(config), REGISTRY)).run()
+    findings = check(Job.create(Config.model_validate(config), REGISTRY)).findings
     warned = [finding.text for finding in findings if "words are unknown" in finding.text]
     assert {text.split("'")[1] for text in warned} == set(features)
 

@@ -33,8 +33,7 @@ COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 @options.format_option
 @options.trust_pairs_option
 @click.option("--estimate/--no-estimate", "costs", default=True,
-              help="Estimate the time, memory and disk of a run from a sample of the lists, or leave "
-              "that out.")  # fmt: skip
+              help="Estimate the time of a run from a sample of the lists, or leave that out.")  # fmt: skip
 def command(
     config: Path | None, nbest: tuple[Path, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
     unpaired: Unpaired, source: Path | None, metrics: tuple[str, ...], format_: str | None, trust_pairs: bool,
@@ -47,15 +46,15 @@ def command(
     them (the metrics of -m, or else of the config). The exit code is 2 if there is an error, and 0 otherwise, even if
     there are warnings.
 
-    Where there is no error, some lists go through each feature, with no cache, and the time, memory and disk that a
-    run takes are estimated from them. Kernels that have not been compiled on this machine are compiled then, and kept.
+    Where there is no error, some lists go through each feature, with no cache, and the time that a run takes is
+    estimated from them. Kernels that have not been compiled on this machine are compiled then, and kept.
 
     \b
     rerank check configs/mt.toml
     rerank check --nbest test.jsonl -r test.ref --format hyporadise -m wer
     """  # noqa: D301
-    from rerank_adapters.analysis.check import Check
     from rerank_adapters.job.config import DataSet
+    from rerank_adapters.run.check import check
     from rerank_adapters.runtime.progress import StatusLine
     from rerank_plugins import ConfigError
 
@@ -74,7 +73,7 @@ def command(
         )
         job = replace(job, config=job.config.model_copy(update={"tune": None, "test": [lists]}))
     with StatusLine("checking"):
-        findings = Check(job, costs).run()
+        findings = check(job, costs=costs).findings
     for finding in findings:
         level = click.style(f"{finding.level:8}", fg=COLOURS[finding.level])
         click.echo(f"{level}{finding.where}: {finding.text}", data_stream())

@@ -15,8 +15,8 @@ from rerank_adapters.cli.options import FILE, SummaryLine, format_option, output
 from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
-    from rerank_adapters.analysis.check import Check
     from rerank_adapters.chain.config_draft.draft import Draft
+    from rerank_adapters.run.check import Check
 
 SLOW = 600.0  # seconds from which on the user is asked whether a feature stays
 
@@ -117,28 +117,27 @@ def command(
     draft = Draft(sets, metric, language, source_language, look, recognised.language_models, columns, weights)
     notes: list[str] = []
     with StatusLine("measuring what features cost"):
-        check = _checked(draft, output, registry)
-        refusals = [f.text for f in check.findings if f.level == "error" and f.where == "[tuning]"]
+        found = _checked(draft, output, registry)
+        refusals = [f.text for f in found.findings if f.level == "error" and f.where == "[tuning]"]
         if draft.weights is not None and refusals:
             notes.append(f"{draft.weights} is not the start of the tuning: {refusals[0]}")
             draft = replace(draft, weights=None)
-            check = _checked(draft, output, registry)
-    for finding in check.findings:
+            found = _checked(draft, output, registry)
+    for finding in found.findings:
         if finding.level == "error":
             raise ConfigError(f"{finding.where}: {finding.text}")
         if finding.level == "warning":
             click.echo(f"rerank: warning: {finding.where}: {finding.text}", err=True)
-    estimated = check.estimated
+    estimated = found.costs
     costs: dict[str, str] = {}
     for cost in estimated.costs if estimated is not None else ():
         assert estimated is not None  # as the loop has a cost
-        total = cost.seconds * estimated.hypotheses
+        total = cost.seconds * estimated.texts
         costs[cost.label] = f"{1000 * cost.seconds:.2g} ms a text, {duration(total)} of CPU time in all"
         slow = asking and total / estimated.processes > SLOW
         if slow and not click.confirm(f"{cost.label} takes {duration(total)}; is it wanted?", default=True, err=True):
             draft = replace(draft, left_out=(*draft.left_out, cost.label))
-    findings = {finding.where: finding.text for finding in reversed(check.findings)}  # of time, the first line
-    notes += [f"{what}: {findings[what]}" for what in ("time", "memory", "disk") if what in findings]
+    notes += [f"time: {line}" for line in list(estimated.lines())[:1]] if estimated is not None else []
     text = draft.write(output, costs, notes)
     for one in sets:
         paths = ", ".join(str(file.path) for file in one.lists)
@@ -171,11 +170,9 @@ def _checked(draft: Draft, output: Path, registry: Registry) -> Check:
     """The check of a draft, with an estimate of its costs."""
     import tomllib
 
-    from rerank_adapters.analysis.check import Check
     from rerank_adapters.chain.job import Job
     from rerank_adapters.job.config import Config
+    from rerank_adapters.run.check import check
 
     config = Config.model_validate({**tomllib.loads(draft.write(output)), "base": output.absolute().parent})
-    check = Check(Job.create(config, registry), costs=True)
-    check.run()
-    return check
+    return check(Job.create(config, registry), costs=True)

@@ -1,0 +1,228 @@
+"""Checks a job before any long work: what is missing, does not fit together, or looks odd.
+
+`rerank check` reports all findings, not only the first. An error would stop a run; a warning may spoil its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Literal, TypeVar
+
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.lists import NO_SCORES, content_check, files_of, needs_ranks, with_ranks
+from rerank_adapters.chain.provenance import extraction_of
+from rerank_adapters.chain.systems import systems_of
+from rerank_adapters.chain.tune import validate_tuning
+from rerank_adapters.data.content import MAX_STYLED, TRUSTED, source_mismatches
+from rerank_adapters.data.dataset import Dataset, Files
+from rerank_adapters.data.overlap import overlap_with_tuning
+from rerank_adapters.features.feature import Feature
+from rerank_adapters.features.unknown_words import of_feature
+from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.formats.pairing import Purpose, pair_lists
+from rerank_adapters.formats.references import read_references
+from rerank_adapters.run.costs import Costs
+from rerank_adapters.runtime.progress import counted
+from rerank_plugins import ConfigError, RerankError
+from rerank_plugins.kit.files.languages import models_of
+
+Result = TypeVar("Result")
+Level = Literal["ok", "warning", "error"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of a check: how serious the finding is, where it was made, and what it is; `error` would stop a run."""
+
+    level: Level
+    where: str
+    text: str
+    error: RerankError | None = None
+
+    @classmethod
+    def of(cls, where: str, error: RerankError) -> Finding:
+        """The finding of an error."""
+        return cls("error", where, str(error).removeprefix(f"{where}: "), error)
+
+
+@dataclass
+class Check:
+    """What a check has found, in the order of a run, and what the features cost, if that was wanted."""
+
+    findings: list[Finding] = field(default_factory=list)
+    costs: Costs | None = None
+
+    def add(self, level: Level, where: str, texts: Iterable[str]) -> None:
+        """Add findings of a level."""
+        self.findings += [Finding(level, where, text) for text in texts]
+
+    def attempt(self, where: str, action: Callable[[], Result]) -> Result | None:
+        """The result of the action; None where it raises an error, which becomes a finding."""
+        try:
+            return action()
+        except RerankError as error:
+            self.findings.append(Finding.of(where, error))
+            return None
+
+    def failed(self, where: str = "") -> bool:
+        """Whether there is an error at such a place."""
+        return any(finding.where.startswith(where) and finding.level == "error" for finding in self.findings)
+
+
+def check(job: Job, *, costs: bool = False) -> Check:
+    """Check everything that a job names. With `costs`, what its features cost is measured too."""
+    config, found = job.config, Check()
+    sets = {"tune": config.tune} if config.tune is not None else {}
+    sets |= {test.name: test for test in config.test}
+    first = job.for_set(next(iter(sets), "tune"))
+    features = _plugins(first, found)
+    data: dict[str, Dataset] = {}
+    for name, files in sets.items() if not found.failed("[nbest]") else ():
+        if (read := _data_set(job, name, files_of(job, files), found)) is not None:
+            data[name] = read
+    if data and (guessed := job.format.guessed_name) not in (None, "moses"):
+        found.add("ok", "[nbest]", [f"the lists are read as {guessed}"])
+    if not sets:
+        found.add("error", "config", ["neither [tune] nor [[test]] names any n-best lists"])
+    elif "tune" not in sets and config.test[0].name != "lists":
+        found.add("warning", "config", ["there is no [tune] table, so `rerank run` has nothing to tune on"])
+    if "tune" in data:
+        tests = (read for name, read in data.items() if name != "tune")
+        found.findings += set_faults(data["tune"], tests)
+        if not found.failed():
+            ranked = with_ranks(job) if needs_ranks(job, data["tune"].lists) else job
+            found.findings += tuning_faults({"": ranked, **systems_of(ranked)}, data["tune"])
+    for name, read in data.items():
+        texts = read.first_best[:MAX_STYLED]
+        for feature in features:
+            unknown = of_feature(feature.label, feature.extractor, feature.text.apply(texts))
+            found.add("warning", name, unknown)
+        _content(job, features, read, files_of(job, sets[name]), found)
+        for feature in features:
+            extractor = job.for_set(name).extractor(feature.label)
+            found.attempt(f"{name}: {feature.label}", lambda own=extractor, lists=read.lists: own.check_lists(lists))  # type: ignore[misc]
+    if costs and features and data and not found.failed():
+        lists = [read.lists for read in data.values()]
+        found.costs = found.attempt("[[feature]]", lambda: Costs.of(features, lists, config.jobs))
+        if found.costs is not None:
+            found.add("ok", "time", found.costs.lines())
+    return found
+
+
+def set_faults(tuning: Dataset, tests: Iterable[Dataset]) -> Iterator[Finding]:
+    """Test sets with other decoder features than the tuning set, which are errors, or with the same segments."""
+    wanted = tuning.lists[0].feature_names
+    for test in tests:
+        if difference := names_differ(wanted, test.lists[0].feature_names):
+            error = ConfigError(f"{test.name}: other decoder features than the tuning lists: {difference}")
+            yield Finding.of(test.name, error)
+        if overlap := overlap_with_tuning(tuning, test):
+            yield Finding("warning", test.name, overlap)
+
+
+def tuning_faults(systems: dict[str, Job], tuning: Dataset) -> Iterator[Finding]:
+    """What would stop the tuning of systems by name, of which the first is called ""."""
+    for name, system in systems.items():
+        decoder = extraction_of(system).decoder_table(tuning.lists)
+        try:
+            validate_tuning(system, tuning, decoder)
+        except RerankError as error:
+            yield Finding.of(f"[[system]] {name}" if name else "[tuning]", error)
+
+
+def _plugins(job: Job, found: Check) -> list[Feature]:
+    """Make each plugin that the config names, by itself, and load its model; return the features that can be made."""
+    if (language := job.config.language) and (models := found.attempt("language", lambda: models_of(language))):
+        found.add("ok", "language", [f"{language}, with models of {', '.join(models)}"])
+    found.attempt("[nbest]", lambda: job.format)
+    features = []
+    for label in found.attempt("[[feature]]", lambda: job.labels) or ():
+        feature = found.attempt(f"[[feature]] {label}", lambda label=label: _loaded(job, label))  # type: ignore[misc]
+        features += [] if feature is None else [feature]
+    for position in range(len(job.config.metric)):
+        found.attempt(f"[[metric]] {position + 1}", lambda position=position: job.measure(position))  # type: ignore[misc]
+    if not found.failed("[[metric]]"):
+        found.attempt("[[metric]]", lambda: job.measures)
+    found.attempt("[tuner]", lambda: job.tuner)
+    if not found.failed():
+        found.attempt("[[system]]", lambda: systems_of(job))
+    if all(finding.level == "ok" for finding in found.findings):
+        uses = [*job.labels, *(measure.name for measure in job.measures), job.config.tuner["use"]]
+        found.add("ok", "plugins", [", ".join(uses)])
+    return features
+
+
+def _loaded(job: Job, label: str) -> Feature:
+    """The feature of a label, with its model loaded, if it has one: a missing or damaged file is noticed now."""
+    (feature,) = job.only([label]).features
+    if (vocabulary := feature.extractor.vocabulary) is not None:
+        vocabulary.__contains__("")
+    return feature
+
+
+def _data_set(job: Job, name: str, files: Files, found: Check) -> Dataset | None:
+    """The lists and references of a data set, with findings about both; None where the lists cannot be read."""
+    purpose: Purpose = "tuning" if name == "tune" else "evaluation"
+    alone = replace(files, references=())
+    read = found.attempt(name, lambda: Dataset.read(name, alone, job.format, purpose))
+    if read is None:
+        return None
+    table = found.attempt(name, lambda: decoder_table(read.lists, getattr(job.format, "dense_rule", None)))
+    if table is not None:
+        distinct = counted(sum(len(set(nbest.texts)) for nbest in read.lists), "distinct text")
+        sparse = f", {len(table.sparse.names)} sparse" if table.sparse.names else ""
+        found.add("ok", name, [f"{read.size} ({distinct}), {counted(len(table.names), 'feature')}{sparse}"])
+    if needs_ranks(job, read.lists):
+        found.add("ok", name, [NO_SCORES])
+    found.add("warning", name, _oddities(read))
+    if not files.references:
+        level: Level = "error" if name == "tune" else "warning"
+        found.add(level, name, ["there are no references, so nothing can be tuned or evaluated"])
+        return read
+    references = found.attempt(name, lambda: read_references(files.references, files.reference_form))
+    if references is None:
+        return read
+    paired = found.attempt(name, lambda: pair_lists(read.lists, references, files.unpaired, purpose))
+    if paired is None:
+        return read
+    found.add("warning", name, paired.findings)
+    return Dataset.of(name, paired)
+
+
+def _oddities(data: Dataset) -> Iterator[str]:
+    """Warnings about lists that can be read but look wrong."""
+    empty = sum(not h.text.strip() for nbest in data.lists for h in nbest)
+    if empty:
+        yield f"{counted(empty, 'hypothesis is', 'hypotheses are')} empty"
+    single = sum(len(nbest) == 1 for nbest in data.lists)
+    if single:
+        yield f"{counted(single, 'list has', 'lists have')} a single hypothesis: nothing to choose"
+    scores = [[h.score for h in nbest if h.score is not None] for nbest in data.lists]
+    unsorted = sum(any(a < b for a, b in pairwise(totals)) for totals in scores)
+    if unsorted:
+        lists = counted(unsorted, "list is", "lists are")
+        yield f"{lists} not sorted by the totals: the first hypothesis counts as the 1-best"
+
+
+def _content(job: Job, features: list[Feature], data: Dataset, files: Files, found: Check) -> None:
+    """Findings about content that does not fit the references, and about styles that differ from theirs."""
+    mismatches = found.attempt("[[feature]]", lambda: list(source_mismatches(features, data.lists)))
+    found.add("warning", data.name, mismatches or ())
+    if not any(data.references) or found.failed("[[metric]]"):
+        return
+    content, texts = content_check(job), {"hypotheses": data.first_best}
+    sources, ids = data.known_sources, data.ids
+    doubts = found.attempt(
+        data.name,
+        lambda: [*content.doubts(texts, data.references, files=files.references, sources=sources, ids=ids)],
+    )
+    for doubt in doubts or ():
+        refused = doubt.certain and not content.trusted
+        text = f"{doubt.text}; {TRUSTED}" if refused else doubt.text
+        found.add("error" if refused else "warning", data.name, [text])
+    for measure in job.measures:
+        if mismatch := content.mismatch(measure, "hypotheses", data.first_best, data.references):
+            found.add("warning", data.name, [mismatch])
