@@ -5,7 +5,7 @@ import pytest
 
 from rerank_adapters import Pipeline, evaluate, read_nbest
 from rerank_adapters.metrics.bleu import Bleu
-from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList, PluginError
+from rerank_plugins import ConfigError, FeatureTable, FormatError, Hypothesis, NBestList, PluginError
 
 BLEU = "bleu,tokenize=none"
 
@@ -44,6 +44,38 @@ def test_with_lists_there_are_oracles(lists, references):
     lost = evaluate({"first": outputs[1:]}, by_id, metrics=BLEU, nbests=lists[1:])
     assert len(lost.segments) == len(lists)
     assert lost.segments[0].outputs == ("",)
+
+
+TEXTS = {"a": "so it is", "b": "a cat", "c": "yes"}
+LISTS = [NBestList(id_, [Hypothesis(text)]) for id_, text in TEXTS.items()]
+ANSWERS = {"a": "so it is", "b": "a dog"}
+
+
+def test_segments_that_one_side_lacks_are_left_out_or_refused():
+    systems, options = {"first": TEXTS}, {"metrics": "wer", "trust_pairs": True}
+    with pytest.raises(FormatError, match="no reference for the output of segment c"):
+        evaluate(systems, ANSWERS, **options)
+    with pytest.raises(FormatError, match="no reference for 1 list"):
+        evaluate({"first": list(TEXTS.values())}, ANSWERS, nbests=LISTS, unpaired="error", **options)
+    for lists in (None, LISTS):
+        found = evaluate({**systems, "one": {"b": "a dog"}}, ANSWERS, nbests=lists, unpaired="leave-out", **options)
+        assert [segment.segment_id for segment in found.segments] == ["b"]
+        assert found.metrics[0].of("one").score == 0
+    found = evaluate({"first": list(TEXTS.values())}, ANSWERS, nbests=LISTS, unpaired="leave-out", **options)
+    assert [segment.outputs for segment in found.segments] == [("so it is",), ("a cat",)]
+    with pytest.raises(FormatError, match="no segment has an output of every system"):
+        evaluate({"x": {"a": "so"}, "y": {"b": "so"}}, ANSWERS, unpaired="leave-out", **options)
+
+
+def test_a_missing_output_is_named_also_beside_lists(caplog):
+    systems, options = {"first": {"a": "so it is"}}, {"metrics": "wer", "trust_pairs": True}
+    for lists in (None, LISTS[:2]):
+        caplog.clear()
+        found = evaluate(systems, ANSWERS, nbests=lists, **options)
+        assert found.segments[1].outputs == ("",)
+        assert "system 'first': no output for 1 segment (b): counted as empty" in caplog.text
+        with pytest.raises(FormatError, match=r"no output for 1 segment \(b\)$"):
+            evaluate(systems, ANSWERS, nbests=lists, unpaired="error", **options)
 
 
 def test_reranked_lists_are_outputs(lists, references):

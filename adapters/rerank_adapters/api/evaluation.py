@@ -17,7 +17,7 @@ from rerank_adapters.chain.lists import content_check
 from rerank_adapters.chain.loading import all_plugins
 from rerank_adapters.evaluation import Evaluation, SegmentFacts
 from rerank_adapters.formats.frames import is_frame
-from rerank_adapters.formats.pairing import warn
+from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.formats.segment_ids import some_of
 from rerank_adapters.job.config import Config
@@ -37,6 +37,7 @@ def evaluate(
     sources: Sequence[str | None] | None = None,
     seed: int = 1,
     reference_form: ReferenceForm = "auto",
+    unpaired: Unpaired = "empty",
     trust_pairs: bool = False,
     progress: bool = False,
 ) -> Evaluation:
@@ -45,7 +46,9 @@ def evaluate(
     The outputs of a system are one text for each segment, the lists that a pipeline has reranked, lists whose first
     hypotheses count, or a mapping by segment id. `references` are as in `Pipeline.fit`; `metrics` are one or many, each
     as `load` takes it. With `nbests`, outputs are in the order of the lists, and the result has their oracle and
-    anti-oracle; a reference without a list counts with an empty hypothesis, which is logged. `groups` has the group of
+    anti-oracle. `unpaired` is the rule for segments whose list or output is missing, and for those without a reference:
+    "empty" counts an empty hypothesis or output for the former, which is logged, and refuses the latter; "leave-out"
+    leaves both out, and "error" refuses both. `groups` has the group of
     each segment, such as its speaker. `sources` are the source sentences, for metrics that read them and for the
     report; by default those of the lists.
 
@@ -76,7 +79,7 @@ def evaluate(
     files, lists, order = files_of(references), None, None
     if nbests is not None:
         own = checked_lists(nbests)
-        paired = pair_with(own, references, reference_form)
+        paired = pair_with(own, references, reference_form, unpaired=unpaired)
         warn(paired.findings)
         ids, (lists, texts) = paired.ids, paired.with_lost()
         order = [nbest.segment_id for nbest in own]
@@ -96,7 +99,15 @@ def evaluate(
         check_order(what, own_labels, own_ids)
     for name, value in systems.items():
         check_order(f"system {name!r}", labels_of(value), order or own_ids)
-    outputs = {name: _outputs(name, value, ids, order or ids) for name, value in systems.items()}
+    found = {name: _outputs(name, value, ids, order or ids, unpaired) for name, value in systems.items()}
+    kept = [place for place in range(len(ids)) if all(own_outputs[place] is not None for own_outputs in found.values())]
+    if ids and not kept:
+        raise FormatError("no segment has an output of every system")
+    outputs = {name: [own_outputs[place] or "" for place in kept] for name, own_outputs in found.items()}
+    ids, texts = [ids[place] for place in kept], [texts[place] for place in kept]
+    lists = [lists[place] for place in kept] if lists is not None else None
+    groups = [groups[place] for place in kept] if groups is not None else None
+    sources = [sources[place] for place in kept] if sources is not None else None
     named = {f"outputs of {name!r}": own_outputs for name, own_outputs in outputs.items()}
     warn(content_check(job).warnings(named, texts, files=files, ids=ids))
     with showing(progress):
@@ -126,8 +137,8 @@ def _output(one: Any) -> Any:
     return one.best if isinstance(one, Reranked) else one
 
 
-def _outputs(name: str, value: Any, ids: Sequence[str], order: Sequence[str]) -> list[str]:
-    """The output of each of the segments `ids`; those of a sequence are those of `order`."""
+def _outputs(name: str, value: Any, ids: Sequence[str], order: Sequence[str], unpaired: Unpaired) -> list[str | None]:
+    """The output of each of the segments `ids`; those of a sequence are those of `order`. None is to be left out."""
     where = f"system {name!r}"
     texts: dict[str, Any]
     if isinstance(value, Mapping):
@@ -142,11 +153,15 @@ def _outputs(name: str, value: Any, ids: Sequence[str], order: Sequence[str]) ->
     if wrong := [text for text in texts.values() if not isinstance(text, str)]:
         raise TypeError(f"{where}: wanted texts, found {wrong[0]!r:.60}")
     known = set(ids)
-    if surplus := [id_ for id_ in texts if id_ not in known]:
+    surplus, missing = [id_ for id_ in texts if id_ not in known], [id_ for id_ in ids if id_ not in texts]
+    if surplus and unpaired != "leave-out":
         raise FormatError(f"{where}: no reference for the output of segment {some_of(surplus)}")
-    if missing := [id_ for id_ in ids if id_ not in texts]:
-        if not texts:
-            raise FormatError(f"{where}: no output at all")
-        if order is ids:
-            warn([f"{where}: no output for {counted(len(missing), 'segment')} ({some_of(missing)}): counted as empty"])
-    return [texts.get(id_, "") for id_ in ids]
+    if missing and not texts:
+        raise FormatError(f"{where}: no output at all")
+    given = set(order)
+    if missing := [id_ for id_ in missing if id_ in given]:  # lists that are missing themselves were named before
+        no_output = f"{where}: no output for {counted(len(missing), 'segment')} ({some_of(missing)})"
+        if unpaired == "error":
+            raise FormatError(no_output)
+        warn([f"{no_output}: {'left out' if unpaired == 'leave-out' else 'counted as empty'}"])
+    return [texts.get(id_, None if unpaired == "leave-out" else "") for id_ in ids]

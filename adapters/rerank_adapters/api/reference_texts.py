@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rerank_adapters.formats.frames import is_frame
-from rerank_adapters.formats.pairing import PairedLists, Purpose, pair, pair_lists
+from rerank_adapters.formats.pairing import PairedLists, Purpose, Unpaired, pair, pair_lists
 from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.formats.segment_ids import order_of_ids, some_of
 from rerank_adapters.runtime.progress import counted
@@ -37,8 +37,9 @@ def pair_with(
     references: object,
     form: ReferenceForm = "auto",
     purpose: Purpose = "evaluation",
+    unpaired: Unpaired = "empty",
 ) -> PairedLists:
-    """The lists with their references.
+    """The lists with their references; `unpaired` is the rule for those of which there is one alone.
 
     Raises FormatError for a sequence of another length, with both lengths, for a series whose index has the ids in
     another order, and for lists without a reference; TypeError for what are no references.
@@ -46,9 +47,9 @@ def pair_with(
     if isinstance(references, str) and not _is_file(references):
         raise FormatError(f"{references!r:.60}: no such file of references; texts are a list, one for each n-best list")
     if files := files_of(references):
-        return pair_lists(nbests, read_references(files, form), purpose=purpose)
+        return pair_lists(nbests, read_references(files, form), unpaired, purpose)
     if isinstance(references, Mapping):
-        return _paired_by_id(nbests, by_id(references), purpose)
+        return _paired_by_id(nbests, by_id(references), purpose, unpaired)
     texts, ids = in_order(references), [nbest.segment_id for nbest in nbests]
     if len(texts) != len(nbests):
         raise FormatError(f"{counted(len(texts), 'reference')} for {counted(len(nbests), 'list')}")
@@ -102,20 +103,24 @@ def _texts(item: object, where: str) -> Texts:
     raise TypeError(f"{where}: wanted a text, or a sequence of texts, found {item!r:.60}")
 
 
-def _paired_by_id(nbests: Sequence[NBestList], references: Mapping[str, Texts], purpose: Purpose) -> PairedLists:
+def _paired_by_id(
+    nbests: Sequence[NBestList], references: Mapping[str, Texts], purpose: Purpose, unpaired: Unpaired
+) -> PairedLists:
     pairing = pair(list(references), [nbest.segment_id for nbest in nbests])
-    if pairing.surplus:
-        no_reference = f"no reference for {counted(len(pairing.surplus), 'list')} ({some_of(pairing.surplus)})"
+    no_reference = f"no reference for {counted(len(pairing.surplus), 'list')} ({some_of(pairing.surplus)})"
+    if pairing.surplus and (unpaired != "leave-out" or not pairing.shared):
         raise FormatError(f"{no_reference} among {len(references)} ids")
-    lost = pairing.missing if purpose == "evaluation" else []
-    findings: tuple[str, ...] = ()
-    if pairing.missing:
-        no_list = f"no list for {len(pairing.missing)} of {counted(len(references), 'segment')}"
-        what = "counted as empty hypotheses" if lost else "left out"
-        findings = (f"{no_list} ({some_of(pairing.missing)}): {what}",)
+    no_list = f"no list for {len(pairing.missing)} of {counted(len(references), 'segment')}"
+    no_list += f" ({some_of(pairing.missing)})"
+    if pairing.missing and unpaired == "error":
+        raise FormatError(no_list)
+    lost = pairing.missing if unpaired == "empty" and purpose == "evaluation" else []
+    findings = [f"{no_list}: {'counted as empty hypotheses' if lost else 'left out'}"] if pairing.missing else []
+    findings += [f"{no_reference}: left out"] if pairing.surplus else []
     ids = order_of_ids(references) if lost else pairing.shared
-    by_list = [references[nbest.segment_id] for nbest in nbests]
-    return PairedLists(list(nbests), by_list, ids, {id_: references[id_] for id_ in lost}, findings)
+    shared = [nbest for nbest in nbests if nbest.segment_id in references]
+    by_list = [references[nbest.segment_id] for nbest in shared]
+    return PairedLists(shared, by_list, ids, {id_: references[id_] for id_ in lost}, tuple(findings))
 
 
 def _is_file(text: object) -> bool:
