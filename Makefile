@@ -106,6 +106,5 @@ $(CORE)/installed: pyproject.toml constraints.txt | $(BIN)/python
 
 clean:
 	rm -rf $(VENV) $(CORE) work build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks
-	find rerank_plugins adapters tests -name "kernels-*" -path "*/__pycache__/*" -prune -exec rm -rf {} + -o -name "*.nb[ci]" -delete
 
 .PHONY: demo test release environments check style types fast bench docs dist kernels mutants pythons clean

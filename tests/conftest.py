@@ -15,6 +15,11 @@ from typing import Any
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+from rerank_plugins.core.files import KERNELS, default_cache_folder
+
+# Tests have caches of their own, but kernels where commands have them.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(default_cache_folder() / KERNELS))
+
 import pytest
 from hypothesis import settings
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FILE_MODULE = "rerank_plugin_"  # prefix of the module names of plugin files
-KERNELS = "kernels"  # folder of machine code in the cache, and the beginning of the names of its folders
+KERNELS = "kernels"  # folder of machine code in the cache
 MAGIC = b"rerankCK"
 BYTES_A_BLOCK = 1 << 24
 END = 4 + 8 + len(MAGIC)  # bytes after the checksums of the blocks
@@ -104,9 +104,9 @@ def check_output(path: Path) -> None:
 
 
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """The folder of the cache, and of kernels that cannot be cached beside the code; None if the user wants no cache.
+    """The folder of the cache; None if the user wants no cache.
 
-    It is the value of `RERANK_CACHE` (empty: no cache), else `rerank-plugins` in `XDG_CACHE_HOME` or `~/.cache`.
+    It is the value of `RERANK_CACHE` (empty: no cache), else that of `default_cache_folder`.
 
     >>> cache_folder({"RERANK_CACHE": "/data/parses"}).as_posix(), cache_folder({"RERANK_CACHE": ""})
     ('/data/parses', None)
@@ -115,6 +115,11 @@ def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
         return None
     if "RERANK_CACHE" in environment:
         return Path(environment["RERANK_CACHE"]).expanduser() if environment["RERANK_CACHE"] else None
+    return default_cache_folder(environment)
+
+
+def default_cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """The folder `rerank-plugins` in `XDG_CACHE_HOME` or `~/.cache`."""
     home = environment.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(home) / "rerank-plugins"
 

@@ -30,7 +30,6 @@ from click.shell_completion import shell_complete
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.cli.commands import CHAIN, groups
 from rerank_adapters.cli.groups import GroupWithHeadings
-from rerank_adapters.runtime import kernel_cache
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.files import cache_folder
 from rerank_plugins.core.loader import installed_plugins, load_plugins
@@ -188,8 +187,7 @@ def _run(arguments: list[str]) -> Any:
     command_line = program()
     if completing := os.environ.get(COMPLETION):
         return shell_complete(command_line, {}, "rerank", COMPLETION, completing)
-    kernel_cache.choose_folder()
-    kernel_cache.write_plain_errors()
+    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # its errors take a thirtieth of compiling
     relax_gc()
     with command_line.make_context("rerank", list(arguments)) as context:
         return command_line.invoke(context)

@@ -24,11 +24,10 @@ def command(clear: bool, prune: str | None) -> None:
     The command lists how many sentences each parser has parsed, and of how many lists the values of each feature are
     kept, so that no run parses or extracts them again; the largest come first. They take at most
     $RERANK_CACHE_LIMIT (10 GB if it is not set); what has not been used for the longest time is removed first. The
-    queues of models that substitutes were searched with are kept there too, and compiled kernels if the folder of the
-    installed program cannot be written; these do not count.
+    queues of models that substitutes were searched with and compiled kernels are kept there too; these do not count.
 
     The folder is $RERANK_CACHE, or else rerank-plugins in $XDG_CACHE_HOME or ~/.cache. Where $RERANK_CACHE is set to
-    nothing, neither parses nor feature values are kept.
+    nothing, neither parses nor feature values are kept, and kernels in the other folder.
 
     \b
     rerank tools cache

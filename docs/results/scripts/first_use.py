@@ -32,7 +32,6 @@ from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.runtime.kernel_cache import PLAIN, VARIABLE
 from rerank_plugins import RerankError
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit import kernels
@@ -63,7 +62,8 @@ def measured(lists: Path, count: int, features: Sequence[str], folder: str) -> d
     """The `extraction` by another process, which keeps its machine code in a folder."""
     command = [sys.executable, "-m", f"{PACKAGE}.first_use", str(lists), "--count", str(count), "--here"]
     command += [argument for spec in features for argument in ("-f", spec)]
-    environment = os.environ | {VARIABLE: folder, PLAIN: "1", "RERANK_CACHE": ""}
+    changed = {"NUMBA_CACHE_DIR": folder, "NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1", "RERANK_CACHE": ""}
+    environment = os.environ | changed
     done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise RerankError((done.stderr.strip().splitlines() or ["a measurement ended without a message"])[-1])
