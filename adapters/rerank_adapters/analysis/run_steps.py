@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rerank_adapters.analysis import contributions, weight_intervals
-from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.run import RERANKED, TUNE, Run
 from rerank_adapters.chain.run_steps import files_of_references, of_reranking, of_weights, with_lists
 from rerank_adapters.chain.steps import Step
 from rerank_adapters.chain.systems import without
 from rerank_adapters.chain.tune import columns_of, families
-from rerank_adapters.evaluation import Evaluation, SegmentFacts
+from rerank_adapters.evaluation import Evaluation, SegmentFacts, compare
 from rerank_adapters.report.facts import Contributions, HeldOut, RunFacts
 from rerank_adapters.report.held_out import from_record
 from rerank_adapters.report.page import html_page
@@ -173,10 +172,11 @@ def _evaluation(run: Run, name: str) -> Evaluation:
     facts = SegmentFacts(data.ids, data.sources, data.groups)
     with StatusLine(f"evaluating {data.name}"):
         return compare(
-            run.job,
+            run.job.measures,
             {"1-best": data.first_best, **outputs},
             data.references,
+            run.job.config.evaluation.resampling(run.job.config.seed),
             facts,
-            nbests=data.lists,
+            lists=data.lists,
             pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
         )

@@ -11,11 +11,10 @@ from rerank_adapters.api.given_lists import checked_lists
 from rerank_adapters.api.plugin_tables import PluginTables
 from rerank_adapters.api.reference_texts import Texts, by_id, check_order, files_of, in_order, labels_of, pair_with
 from rerank_adapters.apply import Reranked
-from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import content_check
 from rerank_adapters.chain.loading import all_plugins
-from rerank_adapters.evaluation import Evaluation, SegmentFacts
+from rerank_adapters.evaluation import Evaluation, SegmentFacts, compare
 from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm, read_references
@@ -111,7 +110,8 @@ def evaluate(
     named = {f"outputs of {name!r}": own_outputs for name, own_outputs in outputs.items()}
     warn(content_check(job).warnings(named, texts, files=files, ids=ids))
     with showing(progress):
-        return compare(job, outputs, texts, SegmentFacts(ids, sources, groups), nbests=lists)
+        resampling = job.config.evaluation.resampling(seed)
+        return compare(job.measures, outputs, texts, resampling, SegmentFacts(ids, sources, groups), lists=lists)
 
 
 def _in_memory(references: object) -> tuple[list[str], list[Texts]]:

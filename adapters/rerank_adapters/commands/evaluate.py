@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
+    from rerank_adapters.evaluation.measure import Measure
     from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.formats.references import ReferenceForm
 
@@ -70,9 +71,8 @@ def command(
     rerank evaluate -r test.trn -m wer -m ser reranked=b.trn --nbest test.nbest \\
         --groups utt2spk --alignments b.pra
     """  # noqa: D301
-    from rerank_adapters.chain.evaluate import compare, with_first_best, write_alignments
     from rerank_adapters.chain.lists import content_check
-    from rerank_adapters.evaluation import SegmentFacts
+    from rerank_adapters.evaluation import SegmentFacts, compare
     from rerank_adapters.formats.pairing import pair_all, warn
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_groups, read_references, settled
@@ -114,15 +114,46 @@ def command(
     of_lists = [nbest_.source for nbest_ in lists] if lists is not None else None
     facts = SegmentFacts(ids, source_texts or of_lists, read_groups(groups, ids) if groups else None)
     with StatusLine("evaluating"):
-        evaluation = compare(job, outputs, wanted, facts, nbests=lists, baseline=baseline)
+        resampling = job.config.evaluation.resampling(job.config.seed)
+        evaluation = compare(job.measures, outputs, wanted, resampling, facts, lists=lists, baseline=baseline)
     if alignments is not None:
-        write_alignments(job, outputs, wanted, ids, alignments)
+        write_alignments(job.measures, outputs, wanted, ids, alignments)
         summary_line.wrote("alignments", alignments)
     write_report(evaluation, style, output, changes=changes, plots=plots)
     if plots:
         summary_line.wrote("plots", plots)
     measured = f"{counted(len(outputs), 'system')} by {counted(len(job.measures), 'metric')}"
     summary_line.wrote(f"an evaluation of {measured}", output)
+
+
+def with_first_best(systems: Mapping[str, Sequence[str]], first: Sequence[str]) -> dict[str, Sequence[str]]:
+    """The systems with the decoder's 1-bests before them, unless one of them is these very outputs."""
+    if any(list(outputs) == list(first) for outputs in systems.values()):
+        return dict(systems)
+    name = "decoder's 1-best" if "1-best" in systems else "1-best"
+    return {name: first, **systems}
+
+
+def write_alignments(
+    measures: Sequence[Measure],
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[Sequence[str]],
+    ids: Sequence[str],
+    path: Path,
+) -> None:
+    """Write the alignments of all systems, one after another, by the first metric that aligns texts."""
+    from rerank_adapters.evaluation.errors import alignments_of
+    from rerank_adapters.evaluation.measure import through
+    from rerank_adapters.metrics.alignment import Aligning
+    from rerank_adapters.report.tables import alignment_report
+    from rerank_plugins import open_atomic
+
+    metric, text = next((m.metric, m.text) for m in measures if isinstance(m.metric, Aligning))
+    targets = through(text, references)
+    with open_atomic(path) as lines:
+        for name, outputs in systems.items():
+            aligned = alignments_of(metric, through(text, [outputs])[0], targets)
+            lines.writelines(alignment_report(name, ids, aligned))
 
 
 def _named(system: str) -> tuple[str, str]:

@@ -1,18 +1,19 @@
 """Compares systems on the same segments: scores, intervals, differences, p-values, oracles, length buckets.
 
 Statistics are counted once per segment for the distinct outputs of all systems, and resamples are drawn once for all
-systems and metrics (significance.py). The caller processes the texts beforehand (detokenisation, case) and names the
-pipeline in `text`, which the signatures record.
+systems and metrics (significance.py). `compare` lets the texts go through the steps of each metric; for `evaluate` the
+caller has processed them (detokenisation, case), and names the pipeline in `text`, which the signatures record.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rerank_adapters.evaluation.errors import count_errors
+from rerank_adapters.evaluation.measure import Measure, through
 from rerank_adapters.evaluation.oracle import oracle
 from rerank_adapters.evaluation.result import (
     Bucket,
@@ -30,7 +31,7 @@ from rerank_adapters.evaluation.samples import Resampling, Samples, resample, sy
 from rerank_adapters.formats.nist.markup import first_alternative, shown
 from rerank_adapters.metrics.alignment import Aligning
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
-from rerank_plugins import ConfigError, Metric, RerankError, __version__
+from rerank_plugins import ConfigError, Metric, NBestList, RerankError, __version__
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.registry import suggestion
 
@@ -51,6 +52,49 @@ class SegmentFacts:
     groups: Sequence[str] | None = None
     lengths: LongArray | None = None
     nbests: Sequence[Sequence[str]] | None = None
+
+
+def compare(
+    measures: Sequence[Measure],
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[Sequence[str]],
+    resampling: Resampling = Resampling(),
+    facts: SegmentFacts = SegmentFacts(),
+    *,
+    lists: Sequence[NBestList] | None = None,
+    baseline: str | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
+) -> Evaluation:
+    """Compare systems (name -> one output for each segment) by metrics, each on text after its own steps.
+
+    With `lists`, the result has the oracle and the anti-oracle of these lists too. The texts of its segments are those
+    that the first metric saw. Other parameters, and what is raised, are as for `evaluate`.
+    """
+    for measure in measures:
+        measure.check([*systems.values(), *references])
+    firsts = [list(map(first_alternative, several)) for several in references]
+    lengths = reference_lengths(through(measures[0].text, firsts))  # one set of buckets for all metrics
+    by_pipeline: dict[str, list[Measure]] = {}
+    for measure in measures:
+        by_pipeline.setdefault(measure.text.describe(), []).append(measure)
+    parts = []
+    for described, alike in by_pipeline.items():
+        text = alike[0].text
+        nbests = through(text, [nbest.texts for nbest in lists]) if lists is not None else None
+        parts.append(
+            evaluate(
+                dict(zip(systems, through(text, list(systems.values())), strict=True)),
+                through(text, references),
+                {measure.name: measure.metric for measure in alike},
+                resampling,
+                replace(facts, nbests=nbests, lengths=lengths),
+                baseline=baseline,
+                pairs=pairs,
+                text=described if text.steps else "",
+            )
+        )
+    results = {result.name: result for part in parts for result in part.metrics}
+    return replace(parts[0], metrics=tuple(results[measure.name] for measure in measures))
 
 
 def evaluate(

@@ -11,7 +11,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -20,6 +20,9 @@ from rerank_plugins import ConfigError
 from rerank_plugins.core.files import resolve
 from rerank_plugins.core.json_and_toml import read_toml_table
 from rerank_plugins.core.registry import suggestion
+
+if TYPE_CHECKING:
+    from rerank_adapters.evaluation import Resampling
 
 Table = Mapping[str, Any]  # the table of a plugin: `use` and its options
 
@@ -102,6 +105,12 @@ class Evaluation(Strict):
     weight_samples: int | None = Field(default=None, ge=0)
     explained: int = Field(default=20, ge=0)
     resample_groups: bool = False
+
+    def resampling(self, seed: int) -> Resampling:
+        """How the tests of significance resample."""
+        from rerank_adapters.evaluation import Resampling
+
+        return Resampling(self.bootstrap, self.randomisation, seed, self.resample_groups)
 
 
 class Config(Strict):

@@ -31,7 +31,6 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, experiment, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import files_of
 from rerank_adapters.chain.provenance import extraction_of
@@ -39,7 +38,7 @@ from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
 from rerank_adapters.data.dataset import Dataset
-from rerank_adapters.evaluation import Comparison, Evaluation
+from rerank_adapters.evaluation import Comparison, Evaluation, compare
 from rerank_adapters.evaluation.result import MetricResult
 from rerank_adapters.evaluation.significance import holm
 from rerank_adapters.formats.decoder_features import decoder_table
@@ -190,7 +189,8 @@ def main(config: Path, added: tuple[str, ...], halves: bool, seeds: int, jobs: i
     pairs = [(name, other) for name, others in over.items() for other in others if other != FIRST and name in outputs]
     references = [several for lists in reranked for several in lists.data.references]
     nbests = [nbest for lists in reranked for nbest in lists.data.lists]
-    evaluation = compare(job, outputs, references, nbests=nbests, baseline=FIRST, pairs=pairs)
+    resampling = job.config.evaluation.resampling(job.config.seed)
+    evaluation = compare(job.measures, outputs, references, resampling, lists=nbests, baseline=FIRST, pairs=pairs)
     for number, metric in enumerate(evaluation.metrics):
         more = (columns, held_out) if number == 0 else None
         print(markdown_table(table_of(evaluation, metric, more)))
