@@ -6,7 +6,7 @@ import re
 import pytest
 
 from rerank_adapters.report.explanation import Contribution, Explanation, Side, WordScores
-from rerank_adapters.report.explanation_lines import NAME, explanation_lines, outline
+from rerank_adapters.report.explanation_lines import NAME_WIDTH, explanation_lines, outline
 from rerank_plugins.core.constituency_tree import read_trees
 from tests.command_line import done, refused
 
@@ -137,7 +137,7 @@ def test_texts_fill_the_width_and_names_their_column(width):
     lines = list(explanation_lines(Explanation("1", None, (), "map", 2, side, side, (row,), (), ()), 1, width))
     assert width - len("word ") < max(len(line) for line in lines if "word" in line) <= width
     (name,) = (line.split()[0] for line in lines if "ff" in line)
-    assert name == "f" * (NAME - 1) + "…"
+    assert name == "f" * (NAME_WIDTH - 1) + "…"
 
 
 @pytest.mark.parametrize("width", [60, 100])

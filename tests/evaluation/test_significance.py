@@ -87,7 +87,7 @@ def test_swapping_equals_loops(corpus):
 def test_blocks_draw_what_one_block_draws(draw, monkeypatch):
     statistics = np.random.default_rng(0).integers(0, 9, (7, 3)).astype(float)
     whole = draw(statistics, 1000, np.random.default_rng(5))
-    monkeypatch.setattr(significance, "CELLS", 7 * 100)
+    monkeypatch.setattr(significance, "BLOCK_CELLS", 7 * 100)
     assert np.array_equal(draw(statistics, 1000, np.random.default_rng(5)), whole)
 
 

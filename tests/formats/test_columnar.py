@@ -232,7 +232,7 @@ def test_columns_with_two_types_are_one_line(tmp_path):
 
 
 def test_types_may_show_in_later_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr("rerank_adapters.formats.columnar_writing.GROUP", 1)
+    monkeypatch.setattr("rerank_adapters.formats.columnar_writing.ROWS_AT_ONCE", 1)
     rows = [{"a": None, "b": 1}, {"a": "x", "b": 2.5}, {"a": None, "b": 3, "c": True}]
     with open_rows(tmp_path / "x.parquet") as out:
         out.writelines(json_line(row) + "\n" for row in rows)
@@ -257,7 +257,7 @@ def test_feature_tables_are_written_for_other_programs(tmp_path):
 
 
 def test_large_batches_are_converted_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(columnar, "ROWS", 2)
+    monkeypatch.setattr(columnar, "ROWS_AT_ONCE", 2)
     for file in KINDS:
         assert plain(read_nbest(write(tmp_path / file, ROWS), **COLUMNS)) == plain(LISTS)
 

@@ -102,8 +102,8 @@ def test_threads_change_nothing(metric: Metric, monkeypatch: pytest.MonkeyPatch)
     ]
     refs = [[" ".join(rng.choice(list("abcdef"), 9)) for _ in range(rng.integers(1, 4))] for _ in range(40)]
     one = metric.statistics(lists, refs)
-    monkeypatch.setattr("rerank_adapters.metrics.encoded_texts.LEAST_LOOKUPS", 1)
-    monkeypatch.setattr("rerank_adapters.metrics.ter.LEAST_CELLS", 1)
+    monkeypatch.setattr("rerank_adapters.metrics.encoded_texts.MIN_LOOKUPS", 1)
+    monkeypatch.setattr("rerank_adapters.metrics.ter.MIN_CELLS", 1)
     monkeypatch.setattr("rerank_plugins.core.threads.cores", lambda: 3)
     np.testing.assert_array_equal(metric.statistics(lists, refs), one)
 

@@ -1,8 +1,8 @@
 """Counts errors by kind: correct, substituted, deleted and inserted words, and utterances with any error.
 
 Two systems are compared by the matched-pairs test of word errors on sentence segments (MAPSSWE; Gillick & Cox 1989), as
-NIST's sc_stats has it, on stretches of speech between words that both recognise: a stretch ends where
-both have `GOOD` words in a row right. Errors in different stretches are taken to be independent. With d the
+in NIST's sc_stats, on stretches of speech between words that both recognise: a stretch ends where both have
+`MIN_CORRECT_WORDS` words in a row right. Errors in different stretches are taken to be independent. With d the
 difference between the systems' errors in a stretch, the statistic Z = mean(d) / (sd(d) / √n) is about normal where n is
 large. Where all differences are equal, and not 0, their spread is no measure of chance, and there is no p-value.
 """
@@ -18,8 +18,8 @@ import numpy as np
 from rerank_adapters.formats.nist.markup import is_marked
 from rerank_adapters.metrics.alignment import CORRECT, DELETION, INSERTION, SUBSTITUTION, Aligning, Alignment
 
-FEW = 30  # stretches below which the distribution of Z is far from normal
-GOOD = 2  # correct words of both systems between two stretches (sc_stats' min_num_good)
+MIN_STRETCHES = 30  # with errors; of fewer, the distribution of Z is far from normal
+MIN_CORRECT_WORDS = 2  # of both systems between two stretches (min_num_good of sc_stats)
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ def matched_pairs(pairs: Iterable[tuple[Alignment, Alignment]]) -> MatchedPairs:
 def _stretches(first: Alignment, second: Alignment) -> list[tuple[int, int]]:
     """The errors of both systems in each stretch of an utterance that has any."""
     stretches: list[tuple[int, int]] = []
-    run, errors = GOOD, (0, 0)
+    run, errors = MIN_CORRECT_WORDS, (0, 0)
     words = zip(_errors_by_word(first), _errors_by_word(second), strict=True)
     for (inserted, wrong), (other_inserted, other_wrong) in words:
         if not (inserted or wrong or other_inserted or other_wrong):
             run += 1
             continue
-        if run >= GOOD and any(errors):  # words that both systems have right lie between this error and the last one
+        if run >= MIN_CORRECT_WORDS and any(errors):  # both systems have these words right since the last error
             stretches.append(errors)
             errors = (0, 0)
         errors = errors[0] + inserted + wrong, errors[1] + other_inserted + other_wrong

@@ -19,8 +19,8 @@ import numpy as np
 from rerank_plugins import FloatArray, Metric
 from rerank_plugins.core.arrays import LongArray
 
-GAIN = 1e-10  # a change must gain more than a rounding error, or passes might not end
-PASSES = 100
+MIN_GAIN = 1e-10  # a change must gain more than a rounding error, or passes might not end
+MAX_PASSES = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +49,14 @@ def oracle(statistics: FloatArray, offsets: LongArray, metric: Metric, *, best: 
 
 def _ascend(statistics: FloatArray, offsets: LongArray, metric: Metric, sign: float, rows: LongArray) -> LongArray:
     bounds = list(pairwise(offsets.tolist()))
-    for _ in range(PASSES):
+    for _ in range(MAX_PASSES):
         totals = statistics[rows].sum(0)  # summed again in each pass, so that rounding errors do not add up
         changed = False
         for segment, (start, end) in enumerate(bounds):
             others = totals - statistics[rows[segment]]
             scores = sign * metric.score(others + statistics[start:end])
             row = start + int(np.argmax(scores))
-            if scores[row - start] > scores[rows[segment] - start] + GAIN:
+            if scores[row - start] > scores[rows[segment] - start] + MIN_GAIN:
                 totals = others + statistics[row]
                 rows[segment] = row
                 changed = True

@@ -16,7 +16,7 @@ from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.core.arrays import LongArray
 
 LEVELS = ((0.01, "**"), (0.05, "*"))
-BUCKETS = 5
+MAX_BUCKETS = 5
 
 
 @dataclass(frozen=True)
@@ -301,7 +301,7 @@ class Change(NamedTuple):
     system: str
 
 
-def length_buckets(lengths: LongArray, count: int = BUCKETS) -> tuple[Bucket, ...]:
+def length_buckets(lengths: LongArray, count: int = MAX_BUCKETS) -> tuple[Bucket, ...]:
     """At most `count` buckets of about as many segments each, by `lengths` (segments) in words.
 
     Segments of equal length are in one bucket. The bounds are quantiles, so that each bucket has enough segments for a

@@ -33,8 +33,8 @@ import numpy as np
 from rerank_plugins import FloatArray, Metric
 from rerank_plugins.core.arrays import BoolArray
 
-CELLS = 1 << 22  # cells of a block of the resampling matrix: 32 MB of float64
-TIE = 1e-9  # sums of the same numbers in another order differ by less
+BLOCK_CELLS = 1 << 22  # cells of a block of the resampling matrix: 32 MB of float64
+MAX_TIE = 1e-9  # sums of the same numbers in another order differ by less
 Z = 1.959963984540054  # 97.5th percentile of the standard normal distribution
 
 
@@ -117,12 +117,12 @@ def randomisation_p_value(differences: FloatArray, observed: float) -> float:
 
 
 def _p_value(statistic: FloatArray, observed: float) -> float:
-    return float((np.count_nonzero(statistic >= abs(observed) - TIE) + 1) / (len(statistic) + 1))
+    return float((np.count_nonzero(statistic >= abs(observed) - MAX_TIE) + 1) / (len(statistic) + 1))
 
 
 def _blocks(samples: int, segments: int) -> Iterator[int]:
     """Numbers of rows of blocks, multiples of 32, so that the generator's bits are used as if there were one block."""
-    rows = max(32, CELLS // max(segments, 1) // 32 * 32)
+    rows = max(32, BLOCK_CELLS // max(segments, 1) // 32 * 32)
     for done in range(0, samples, rows):
         yield min(rows, samples - done)
 

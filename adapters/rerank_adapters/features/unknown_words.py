@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rerank_adapters.features.feature import Feature
-from rerank_adapters.text import HIGH, vocabulary_warnings
+from rerank_adapters.text import HIGH_OOV_RATE, vocabulary_warnings
 from rerank_plugins import FeatureExtractor, NBestList, Parser, SentenceModel
 from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.kit.files.languages import ENGLISH
@@ -31,7 +31,7 @@ def warn_of_foreign(model: SentenceModel, texts: Sequence[str]) -> None:
 def warn_of_unparsed(parser: Parser, texts: Sequence[str]) -> None:
     """Warn of texts with many words that the parser does not know."""
     if parser.vocabulary is not None:
-        _log(vocabulary_warnings(parser.vocabulary.__contains__, texts, "the parser", HIGH))
+        _log(vocabulary_warnings(parser.vocabulary.__contains__, texts, "the parser", HIGH_OOV_RATE))
 
 
 def warn_of_lists(features: Iterable[Feature], lists: Sequence[NBestList]) -> None:
@@ -45,7 +45,11 @@ def warn_of_lists(features: Iterable[Feature], lists: Sequence[NBestList]) -> No
 
 
 def of_feature(
-    label: str, extractor: FeatureExtractor, texts: Sequence[str], of_model: float = 0.0, of_parser: float = HIGH
+    label: str,
+    extractor: FeatureExtractor,
+    texts: Sequence[str],
+    of_model: float = 0.0,
+    of_parser: float = HIGH_OOV_RATE,
 ) -> Iterator[str]:
     """Warnings about words that the model of a feature and its parsers do not know, from these proportions on."""
     if extractor.vocabulary is not None:

@@ -26,7 +26,7 @@ from rerank_plugins.kit.files.text import STANDARD, TABLES
 PARQUET, ARROW, STREAM = "Parquet", "Arrow", "Arrow stream"
 ENDINGS = {".parquet": PARQUET, ".feather": ARROW, ".arrow": ARROW}
 CONTINUES = b"\xff\xff\xff\xff"  # begins a message, and so each stream (Arrow columnar format, "Encapsulated message")
-ROWS = 2048  # rows that are converted at a time
+ROWS_AT_ONCE = 2048  # rows that are converted at a time
 
 
 def kind_of(path: str | Path) -> str | None:
@@ -69,8 +69,8 @@ def _lines(path: str, kind: str) -> Iterator[str]:
             if repeated := [name for place, name in enumerate(names) if name in names[:place]]:
                 raise FormatError(f"two columns are called {repeated[0]!r}", path=path)
             batch.validate(full=True)  # a damaged file of Arrow may have offsets outside its buffers
-            for start in range(0, batch.num_rows, ROWS):
-                for row in batch.slice(start, ROWS).to_pylist():
+            for start in range(0, batch.num_rows, ROWS_AT_ONCE):
+                for row in batch.slice(start, ROWS_AT_ONCE).to_pylist():
                     yield json_line(row, _plain) + "\n"
     except unreadable as error:
         why = next(iter(str(error).splitlines()), "") or type(error).__name__
@@ -81,7 +81,7 @@ def _batches(arrow: Any, path: str, kind: str) -> Iterable[Any]:
     """The record batches of a file, one after the other."""
     if kind == PARQUET:
         with import_module("pyarrow.parquet").ParquetFile(path, memory_map=True) as file:
-            yield from file.iter_batches(ROWS, use_threads=False)
+            yield from file.iter_batches(ROWS_AT_ONCE, use_threads=False)
         return
     with arrow.memory_map(path) as stream:
         if kind == STREAM:

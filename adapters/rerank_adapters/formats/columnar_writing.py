@@ -21,7 +21,7 @@ from rerank_plugins import ConfigError
 from rerank_plugins.core.files import atomic_write, write_error
 from rerank_plugins.core.json_and_toml import read_json
 
-GROUP = 1 << 14  # rows that are written at a time
+ROWS_AT_ONCE = 1 << 14  # rows that are written at a time
 
 
 @contextmanager
@@ -62,5 +62,5 @@ def _write(arrow: Any, kind: str, path: str, lines: TextIO) -> None:
 def _groups(lines: TextIO) -> Iterator[list[dict[str, Any]]]:
     """The rows of all lines, some at a time."""
     lines.seek(0)
-    while rows := [read_json(line) for line in islice(lines, GROUP)]:
+    while rows := [read_json(line) for line in islice(lines, ROWS_AT_ONCE)]:
         yield rows

@@ -25,7 +25,7 @@ from rerank_plugins.kit.files.text import LARGEST, finite_value, shortest
 
 UNLABELLED = "feature"
 NEVER = 1 << 60  # more tokens than any line has
-MOST_NAMES = 1_000_000  # sparse names remembered; the limit bounds the memory for a stream of lines
+MAX_SPARSE_NAMES = 1_000_000  # sparse names remembered; the limit bounds the memory for a stream of lines
 Features = tuple[tuple[float, ...], Mapping[str, float]]  # dense values, sparse features
 Pick = Callable[[Sequence[str]], tuple[str, ...]]
 
@@ -140,7 +140,7 @@ class FeatureField:
 
     def _remember(self, tokens: list[str], sparse: Mapping[str, float]) -> None:
         """Remember the names of the sparse features, and the positions of the dense labels and values before them."""
-        if len(self._sparse_names) + len(sparse) > MOST_NAMES:
+        if len(self._sparse_names) + len(sparse) > MAX_SPARSE_NAMES:
             self._sparse_names.clear()
         self._sparse_names.update({name if self._joined else name + "=": name for name in sparse})
         self._length = NEVER

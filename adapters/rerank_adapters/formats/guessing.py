@@ -28,8 +28,8 @@ from rerank_adapters.formats.srilm import PAUSES
 from rerank_plugins import FormatError, NBestFormat, NBestList, PluginError, Rescored
 from rerank_plugins.core.json_and_toml import read_json
 
-LINES = 40  # the lines that are examined
-FILES = 5  # the files of a folder that are examined
+MAX_LINES = 40  # the lines that are examined
+MAX_FILES = 5  # the files of a folder that are examined
 PER_UTTERANCE = ("srilm", "whisper", "alternatives")  # formats with a file for each utterance, in a folder
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 JOINED = re.compile(rf"\S*[^\s=]=(?:{NUMBER})(?:\s|$)")  # name=value, as cdec, Joshua and Travatar write
@@ -73,7 +73,7 @@ ONE_EACH = Guess("rows", "the rows of a table with a hypothesis for each segment
 
 def guess(lines: Sequence[str], path: str) -> Guess:
     """The format of a file that begins with these lines. Raises FormatError, with candidates, where it is not clear."""
-    head = [line.rstrip("\r\n") for line in lines[:LINES]]
+    head = [line.rstrip("\r\n") for line in lines[:MAX_LINES]]
     filled = [line for line in head if line.strip()]
     if not filled:
         raise FormatError("the file holds no n-best list", path=path)
@@ -95,7 +95,7 @@ def shows_no_lists(path: str) -> bool:
     Raises FormatError for lines that are no text either.
     """
     with open_lines(path) as lines:
-        head = list(islice(lines, LINES))
+        head = list(islice(lines, MAX_LINES))
     if any(line.strip() for line in head):
         try:
             guess(head, path)
@@ -108,7 +108,7 @@ def shows_no_lists(path: str) -> bool:
 
 def unmistakable(lines: Sequence[str], path: str) -> Guess | None:
     """The format of lists that these lines show, where they can be no text; otherwise None."""
-    filled = [line for line in lines[:LINES] if line.strip()]
+    filled = [line for line in lines[:MAX_LINES] if line.strip()]
     try:
         shown = guess(lines, path)
     except FormatError:
@@ -138,7 +138,7 @@ def guess_folder(folder: str) -> Guess:
         return Guess("rows", "the rows of tables")
     records = [file for file in files if file.suffix in (".json", ".jsonl")]
     lists = records or (lists_in(folder) if files else [])
-    guesses = {_of_utterance(file) for file in lists[:FILES]}
+    guesses = {_of_utterance(file) for file in lists[:MAX_FILES]}
     if len(lists) > 1 and len(guesses) == 1 and (of_all := guesses.pop()) is not None:
         return of_all
     advice = "; for a file per utterance name it with --format: srilm, htk-slf, whisper, alternatives"
@@ -149,7 +149,7 @@ def _of_utterance(path: Path) -> Guess | None:
     """The format of a file that holds the list of one utterance, in a format with a file for each; None for others."""
     try:
         with open_lines(path) as lines:
-            head = list(islice(lines, LINES))
+            head = list(islice(lines, MAX_LINES))
         reading = guess(head, str(path))
     except FormatError:
         return None
@@ -357,7 +357,7 @@ class AutoFormat(NBestFormat):
         """Yield the lists as the format reads them. Raises FormatError, with candidates, where none is shown."""
         stream = iter(lines)
         if self._format is None:
-            head = list(islice(stream, LINES))
+            head = list(islice(stream, MAX_LINES))
             if not head:
                 return
             self._choose(guess(head, path), path)

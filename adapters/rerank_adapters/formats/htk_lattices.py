@@ -44,7 +44,7 @@ NAMES = {  # the long names of fields that have a short one
 BEFORE_START = -1  # a node before the start, from which an arc with the word of the start node leads
 STARTS, ENDS = ("<s>", "!SENT_START", "!ENTER"), ("</s>", "!SENT_END", "!EXIT")
 COLUMNS = {"a": "acoustic", "l": "lm", "p": "posterior"}  # the features of the scores of arcs
-LEAST_POSTERIOR = 1e-300  # a posterior that was rounded to 0
+MIN_POSTERIOR = 1e-300  # a posterior that was rounded to 0
 
 
 @dataclass
@@ -253,4 +253,4 @@ def _posterior(fields: dict[str, str], path: str, line: int) -> float:
     probability = finite_value(fields["p"], "p", path, line)
     if not 0 <= probability <= 1 + 1e-3:
         raise FormatError(f"p is {fields['p']}, expected a probability", path=path, line=line)
-    return min(math.log(max(probability, LEAST_POSTERIOR)), 0.0)
+    return min(math.log(max(probability, MIN_POSTERIOR)), 0.0)

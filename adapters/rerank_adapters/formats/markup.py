@@ -17,7 +17,7 @@ from html import unescape
 from itertools import islice
 from typing import NamedTuple
 
-from rerank_adapters.formats.guessing import LINES
+from rerank_adapters.formats.guessing import MAX_LINES
 from rerank_adapters.formats.record_keys import Role
 from rerank_plugins import FormatError
 
@@ -44,7 +44,7 @@ class MarkedTexts(NamedTuple):
 
 def shows_markup(lines: Iterable[str]) -> bool:
     """Whether the first lines are those of a file with markup: of a set, or of a document with segments."""
-    head = [line for line in islice(lines, LINES) if line.strip()]
+    head = [line for line in islice(lines, MAX_LINES) if line.strip()]
     return bool(head) and bool(SET.match(head[0]) or (DOCUMENT.match(head[0]) and any(map(SEGMENT.search, head))))
 
 

@@ -26,7 +26,7 @@ from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError, FormatError, NBestList, open_text
 from rerank_plugins.kit.files.text import finite_value
 
-MOST_LOST = 1000  # segments between two lists that arrive one after the other
+MAX_LOST_SEGMENTS = 1000  # segments between two lists that arrive one after the other
 OutputForm = Literal["lines", "kaldi", "trn", "ctm"]
 
 
@@ -93,7 +93,7 @@ class Arriving:
             lost = range(before + 1, number)
             self.ordered &= number > before and not lost
             if not self.any_order:
-                if number <= before or len(lost) > MOST_LOST:
+                if number <= before or len(lost) > MAX_LOST_SEGMENTS:
                     why = f"comes after segment {before}" if number <= before else f"leaves {len(lost)} lines empty"
                     how = "--no-stream sorts them, --stream keeps the order in which they come, --as shows ids"
                     message = f"segment {id_} {why}, and the 1-bests are written as the lists come: {how}"

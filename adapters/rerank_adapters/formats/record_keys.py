@@ -27,7 +27,7 @@ ID_KEYS = (
     "id", "utt_id", "utterance_id", "uttid", "utt", "key", "segment_id", "seg_id", "sent_id", "audio_id", "sample_id",
     "example_id", "custom_id", "uid", "uuid", "ID", "segment",
 )  # fmt: skip
-LONGEST = 1000  # characters of a file name; the audio itself is longer
+MAX_FILE_NAME = 1000  # characters of a file name; the audio itself is longer
 ADDED = "rerank"  # the key of what reranking adds to a record, its id among it
 FILE_KEYS = (
     "audio_filepath", "audio_file", "audio_path", "audio", "wav", "wav_path", "wav_file", "wav_filename", "file",
@@ -88,7 +88,7 @@ class JsonKeys(NamedTuple):
             file = record.get(key)
             if isinstance(file, dict):  # Hugging Face's audio: {"path": …, "array": …}
                 file = file.get("path")
-            if isinstance(file, str) and 0 < len(file.strip()) < LONGEST:
+            if isinstance(file, str) and 0 < len(file.strip()) < MAX_FILE_NAME:
                 return stem(file.strip())
         return ""
 

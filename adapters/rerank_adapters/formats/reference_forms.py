@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from rerank_adapters.formats.guessing import LINES
+from rerank_adapters.formats.guessing import MAX_LINES
 from rerank_adapters.formats.icefall import LINE as ICEFALL
 from rerank_adapters.formats.icefall import words_of
 from rerank_adapters.formats.list_files import COMPRESSED
@@ -34,9 +34,9 @@ from rerank_plugins import FormatError
 
 IdForm = Literal["trn", "kaldi"]
 ID_FORMS: tuple[IdForm, ...] = ("trn", "kaldi")
-ENOUGH = 10  # lines with ids that are alike, distinct and shared
-SORTED = 6  # lines whose first words are distinct, those of another file, and in alphabetical order, are most rare, too
-MANY = 20  # lines of text whose first words are all distinct, and those of another file, are most rare
+MIN_LINES_WITH_IDS = 10  # lines with ids that are alike, distinct and shared
+MIN_DISTINCT_LINES = 20  # lines whose first words are all distinct, and those of another file: rare in a text
+MIN_SORTED_LINES = 6  # the same, where the first words are also in alphabetical order
 TARGET = re.compile(r"T-[^\t\s]+\t")
 TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)\s*")
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -101,11 +101,11 @@ def shared_forms(files: Sequence[TextFile]) -> list[IdForm] | None:
         shared = [own for own in forms if own is not None]
         if len(files) == 1 or len(shared) < len(files):
             continue
-        if known or (len(ids) >= ENOUGH and _alike(ids)):
+        if known or (len(ids) >= MIN_LINES_WITH_IDS and _alike(ids)):
             return shared
         reordered = any(of[own] != ids for of, own in zip(shown, shared, strict=True))
-        ascending = len(ids) >= SORTED and ids == sorted(ids)
-        if reordered or ascending or len(ids) >= MANY or all(NUMBER.fullmatch(id_) for id_ in ids):
+        ascending = len(ids) >= MIN_SORTED_LINES and ids == sorted(ids)
+        if reordered or ascending or len(ids) >= MIN_DISTINCT_LINES or all(NUMBER.fullmatch(id_) for id_ in ids):
             raise doubtful(files[0], form)
     for file, of in zip(files, shown, strict=True):
         for form, ids in of.items():
@@ -163,6 +163,6 @@ def shown_form(path: str, lines: Iterable[str]) -> str | None:
     first = next((line for line in lines if line.strip()), "")
     if ICEFALL.fullmatch(first):
         return "icefall"
-    if any(map(TARGET.match, islice(lines, LINES))):  # of a system as many lines are read: none is its own reference
+    if any(map(TARGET.match, islice(lines, MAX_LINES))):  # a system is its own reference in none of its first lines
         return "fairseq"
     return "json" if first[:1] in ("{", "[") and shows_objects(lines) else None

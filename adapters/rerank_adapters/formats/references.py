@@ -35,8 +35,8 @@ from rerank_adapters.formats.no_text import check_text
 from rerank_adapters.formats.record_keys import JsonKeys, Role
 from rerank_adapters.formats.record_texts import one_sided, record_texts, shows_table
 from rerank_adapters.formats.reference_forms import (
-    ENOUGH,
     ID_FORMS,
+    MIN_LINES_WITH_IDS,
     WITH_IDS,
     TextFile,
     distinct_ids,
@@ -266,7 +266,7 @@ class References:
     def _begins_with(self, ids: Sequence[str]) -> bool:
         """Whether enough lines begin with distinct numbers, most of which are ids, as no text does."""
         own = distinct_ids(self.files[0].lines, "kaldi") or []
-        numbered = len(own) >= ENOUGH and all(map(is_number, own))
+        numbered = len(own) >= MIN_LINES_WITH_IDS and all(map(is_number, own))
         return numbered and 2 * len(frozenset(own) & frozenset(ids)) > len(own)
 
     @property

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-NAMED = 5  # ids that a message names
+MAX_NAMED_IDS = 5  # ids that a message names
 
 
 def is_number(segment_id: str) -> bool:
@@ -63,5 +63,5 @@ def some_of(ids: Sequence[str]) -> str:
     >>> some_of(["3", "50"]), some_of(list("0123456"))
     ('3, 50', '0, 1, 2, 3, 4, … (7 ids)')
     """
-    more = f", … ({len(ids)} ids)" if len(ids) > NAMED else ""
-    return ", ".join(ids[:NAMED]) + more
+    more = f", … ({len(ids)} ids)" if len(ids) > MAX_NAMED_IDS else ""
+    return ", ".join(ids[:MAX_NAMED_IDS]) + more

@@ -19,7 +19,7 @@ from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import over_ranges
 
 TokenArray = IntArray
-LEAST_LOOKUPS = 2e6  # about 20 ms; less work is not worth a thread
+MIN_LOOKUPS = 2e6  # about 20 ms; less work is not worth a thread
 
 
 class Sequences(NamedTuple):
@@ -83,7 +83,7 @@ def ngram_matches(sequences: Sequences, jobs: LongArray, order: int, hypotheses:
     def work(start: int, end: int) -> None:
         match_ngrams(tokens, starts, jobs[start:end], order, matches)
 
-    over_ranges(work, costs, LEAST_LOOKUPS)
+    over_ranges(work, costs, MIN_LOOKUPS)
     return matches
 
 

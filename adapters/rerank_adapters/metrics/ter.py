@@ -14,7 +14,7 @@ from rerank_plugins import option
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.threads import over_ranges
 
-LEAST_CELLS = 1e5  # cells of distance matrices, n × m summed over pairs: about 10 ms; less is not worth a thread
+MIN_CELLS = 1e5  # cells of distance matrices, n × m summed over pairs: about 10 ms; less is not worth a thread
 
 
 @dataclass
@@ -77,5 +77,5 @@ def _edits(sequences: Sequences, pairs: LongArray) -> LongArray:
     def work(start: int, end: int) -> None:
         count_edits(*sequences, pairs[start:end], edits[start:end])
 
-    over_ranges(work, sequences.lengths[pairs].prod(axis=1), LEAST_CELLS)
+    over_ranges(work, sequences.lengths[pairs].prod(axis=1), MIN_CELLS)
     return edits

@@ -16,10 +16,10 @@ from rerank_plugins.core.dependency_tree import DependencyTree
 if TYPE_CHECKING:
     from rerank_adapters.report.explanation import Contribution, Explanation, Parses, Side, WordScores
 
-NAME = 26  # columns of the name of a feature
-NUMBER = 10  # columns of a weight, a value, or what a feature adds
-BAR = 5  # columns of the longest bar, on each side of its middle
-LABEL = 14  # columns before the words of a sentence
+NAME_WIDTH = 26  # columns of the name of a feature
+NUMBER_WIDTH = 10  # columns of a weight, a value, or what a feature adds
+BAR_WIDTH = 5  # columns of the longest bar, on each side of its middle
+LABEL_WIDTH = 14  # columns before the words of a sentence
 
 
 def explanation_lines(explanation: Explanation, features: int, width: int) -> Iterator[str]:
@@ -64,16 +64,18 @@ def _contributions(explanation: Explanation, count: int, width: int) -> Iterator
     if explanation.decision == "mbr":
         yield "  (of the model score; the choice goes by the expected metric of MBR)"
     heads = ("weight", "A", "B", "adds")
-    yield f"  {'feature':<{NAME}}{''.join(f'{head:>{NUMBER}}' for head in heads)} {'B':<{BAR}}|{'A':>{BAR}}"
+    numbers = "".join(f"{head:>{NUMBER_WIDTH}}" for head in heads)
+    yield f"  {'feature':<{NAME_WIDTH}}{numbers} {'B':<{BAR_WIDTH}}|{'A':>{BAR_WIDTH}}"
     longest = max((abs(row.lead) for row in rows), default=0.0) or 1.0
     for row in rows[:count]:
-        cells = "".join(f"{_number(value):>{NUMBER}}" for value in (row.weight, row.first, row.second))
-        cells += f"{_number(row.lead, '+'):>{NUMBER}}"
-        yield f"  {_cut(row.feature, NAME):<{NAME}}{cells} {_bar(row.lead / longest)}".rstrip()
+        cells = "".join(f"{_number(value):>{NUMBER_WIDTH}}" for value in (row.weight, row.first, row.second))
+        cells += f"{_number(row.lead, '+'):>{NUMBER_WIDTH}}"
+        yield f"  {_cut(row.feature, NAME_WIDTH):<{NAME_WIDTH}}{cells} {_bar(row.lead / longest)}".rstrip()
     others = rows[count:]
     if others:
         rest = f"{len(others)} other features"
-        yield f"  {rest:<{NAME}}{'':{3 * NUMBER}}{_number(sum(row.lead for row in others), '+'):>{NUMBER}}"
+        lead = _number(sum(row.lead for row in others), "+")
+        yield f"  {rest:<{NAME_WIDTH}}{'':{3 * NUMBER_WIDTH}}{lead:>{NUMBER_WIDTH}}"
     families = _families(rows)
     if len(families) < len(rows):
         sums = "by family: " + ", ".join(f"{name} {value:+.4g}" for name, value in families if value)
@@ -83,7 +85,7 @@ def _contributions(explanation: Explanation, count: int, width: int) -> Iterator
 def _number(value: float, sign: str = "-") -> str:
     """The value in four digits, or in three where a blank before it would otherwise find no room in its column."""
     written = f"{value:{sign}.4g}"
-    return written if len(written) < NUMBER else f"{value:{sign}.3g}"
+    return written if len(written) < NUMBER_WIDTH else f"{value:{sign}.3g}"
 
 
 def _families(rows: Sequence[Contribution]) -> list[tuple[str, float]]:
@@ -94,8 +96,8 @@ def _families(rows: Sequence[Contribution]) -> list[tuple[str, float]]:
 
 def _bar(part: float) -> str:
     """A bar to the right for A, to the left for B; 1 is the longest."""
-    cells = "█" * round(abs(part) * BAR)
-    return f"{'':{BAR}}|{cells}" if part > 0 else f"{cells:>{BAR}}|"
+    cells = "█" * round(abs(part) * BAR_WIDTH)
+    return f"{'':{BAR_WIDTH}}|{cells}" if part > 0 else f"{cells:>{BAR_WIDTH}}|"
 
 
 def _words(explanation: Explanation, width: int) -> Iterator[str]:
@@ -122,14 +124,14 @@ def _word_block(
     widths = [max(map(len, cells)) + 2 for cells in zip(heads, *columns, strict=True)]
     start = 0
     while start < len(heads):
-        end, used = start, 2 + LABEL
+        end, used = start, 2 + LABEL_WIDTH
         while end < len(heads) and (end == start or used + widths[end] <= width):
             used += widths[end]
             end += 1
-        yield f"  {letter:<{LABEL}}" + "".join(f"{heads[i]:>{widths[i]}}" for i in range(start, end))
+        yield f"  {letter:<{LABEL_WIDTH}}" + "".join(f"{heads[i]:>{widths[i]}}" for i in range(start, end))
         for row, cells in zip(rows, columns, strict=True):
             line = "".join(f"{cells[i]:>{widths[i]}}" for i in range(start, end))
-            yield f"  {_cut(', '.join(row.labels), LABEL):<{LABEL}}{line}".rstrip()
+            yield f"  {_cut(', '.join(row.labels), LABEL_WIDTH):<{LABEL_WIDTH}}{line}".rstrip()
         start = end
 
 

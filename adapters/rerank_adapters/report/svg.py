@@ -15,10 +15,10 @@ from rerank_adapters.evaluation.significance import Interval
 
 STEPS = (1.0, 2.0, 5.0, 10.0)
 WIDTH = 360
-SERIES = 6  # classes of colours
-ROW = 34  # height of a row: a line of text above what is drawn
+SERIES_COLOURS = 6  # classes of colours
+ROW_HEIGHT = 34  # height of a row: a line of text above what is drawn
 LEFT, RIGHT, BOTTOM = 44, 12, 36  # margins of plots with two axes
-LETTER = 6.3  # mean width of a character at 12 px
+LETTER_WIDTH = 6.3  # mean width of a character at 12 px
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
@@ -59,7 +59,7 @@ def interval_rows(rows: Sequence[Row], axis: str, *, width: int = WIDTH) -> str:
     ends = [0.0, *(x for row in rows for x in (row.value, *(row.interval or ())))]
     marks = ticks(min(ends), max(ends))
     low, high = marks[0], marks[-1]
-    bottom = ROW * len(rows) + 4
+    bottom = ROW_HEIGHT * len(rows) + 4
 
     def x(number: float) -> float:
         return 12 + (number - low) / (high - low) * (width - 24)
@@ -70,8 +70,8 @@ def interval_rows(rows: Sequence[Row], axis: str, *, width: int = WIDTH) -> str:
         parts.append(f'<line class="{kind}" x1="{x(mark):.1f}" x2="{x(mark):.1f}" y1="0" y2="{bottom}"/>')
         parts.append(_tick(x(mark), bottom + 14, tick_label(mark)))
     for number, row in enumerate(rows):
-        middle = ROW * number + 24
-        room = int((width - LETTER * len(row.written) - 30) / LETTER)
+        middle = ROW_HEIGHT * number + 24
+        room = int((width - LETTER_WIDTH * len(row.written) - 30) / LETTER_WIDTH)
         label = row.label if len(row.label) <= room else row.label[: room - 1] + "…"
         parts.append(f'<g class="{row.kind}">{_tooltip(f"{row.label}: {row.written}")}')
         parts.append(f'<text x="2" y="{middle - 10}">{escape(label)}</text>')
@@ -99,7 +99,7 @@ def grouped_bars(
             x, y = LEFT + group * (j + 0.1) + i * bar, top + height - tall
             place = f'x="{x:.1f}" y="{y:.1f}" width="{max(bar - 1, 1):.1f}" height="{tall:.1f}"'
             tooltip = _tooltip(f"{name}, {labels[j]}: {value:.2f}")
-            parts.append(f'<g class="s{i % SERIES}"><rect class="fill" {place}>{tooltip}</rect></g>')
+            parts.append(f'<g class="s{i % SERIES_COLOURS}"><rect class="fill" {place}>{tooltip}</rect></g>')
     for j, label in enumerate(labels):
         parts.append(_tick(LEFT + group * (j + 0.5), top + height + 15, label))
     return _with_legend(parts, list(series), top + height, x_axis, y_axis)
@@ -132,13 +132,13 @@ def lines(
     for mark in x_marks:
         place = at(mark, marks[0])[0]
         label = tick_label(mark)
-        if place - last > LETTER * (len(label) + 1):  # labels that would run into each other are left out
+        if place - last > LETTER_WIDTH * (len(label) + 1):  # labels that would run into each other are left out
             parts.append(_tick(place, top + height + 15, label))
             last = place
     for i, (name, values) in enumerate(series.items()):
         drawn = [at(x, y) for x, y in values]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in drawn)
-        parts.append(f'<g class="s{i % SERIES}"><polyline class="stroke" points="{path}"/>')
+        parts.append(f'<g class="s{i % SERIES_COLOURS}"><polyline class="stroke" points="{path}"/>')
         radius = 3 if len(drawn) <= 30 else 1.5
         for (x, y), (across, up) in zip(drawn, values, strict=True):
             tooltip = _tooltip(f"{name}, {across:g}: {up:.2f}")
@@ -172,7 +172,7 @@ def _with_legend(parts: list[str], names: Sequence[str], bottom: int, x_axis: st
     top = bottom + BOTTOM + 8
     for i, name in enumerate(names):
         square = f'<rect class="fill" x="{LEFT}" y="{top + 18 * i}" width="11" height="11" rx="2"/>'
-        parts.append(f'<g class="s{i % SERIES}">{square}</g>')
+        parts.append(f'<g class="s{i % SERIES_COLOURS}">{square}</g>')
         parts.append(f'<text x="{LEFT + 17}" y="{top + 10 + 18 * i}">{escape(name)}</text>')
     return _svg(parts, WIDTH, top + 18 * len(names), f"{y_axis} by {x_axis}")
 

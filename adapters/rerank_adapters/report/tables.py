@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rerank_adapters.evaluation.errors import FEW
+from rerank_adapters.evaluation.errors import MIN_STRETCHES
 from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResult
 from rerank_adapters.metrics.alignment import CORRECT, DELETION, INSERTION, SUBSTITUTION, Alignment
 from rerank_adapters.report import numbers
@@ -152,7 +152,7 @@ def error_table(evaluation: Evaluation, metric: MetricResult) -> Table:
         notes.append(f"MAPSSWE is the matched-pairs test of NIST, two-sided, against {evaluation.baseline}.")
     if any(pairs.p is None for pairs in compared):
         notes.append("It has no p where all stretches with errors have the same difference.")
-    if compared and (fewest := min(pairs.segments for pairs in compared)) < FEW:
+    if compared and (fewest := min(pairs.segments for pairs in compared)) < MIN_STRETCHES:
         few = counted(fewest, "stretch", "stretches")
         notes.append(f"Warning: it takes Z to be normal, which {few} with errors are too few for; see the other tests.")
     return Table(f"{metric.name}: kinds of errors", header, tuple(rows), tuple(notes))

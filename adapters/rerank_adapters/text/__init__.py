@@ -1,12 +1,12 @@
 """Text pipelines, which convert texts between the tokenisations of decoders, references and language models."""
 
-from rerank_adapters.text.diagnostics import HIGH, looks_like, unknown_rate, vocabulary_warnings
+from rerank_adapters.text.diagnostics import HIGH_OOV_RATE, looks_like, unknown_rate, vocabulary_warnings
 from rerank_adapters.text.pipeline import TextPipeline, split_steps
 from rerank_adapters.text.steps import KINDS, in_language, is_step
 from rerank_adapters.text.styles import steps_between, steps_towards, style_of, undoing, whole_words
 
 __all__ = [
-    "HIGH",
+    "HIGH_OOV_RATE",
     "KINDS",
     "TextPipeline",
     "in_language",

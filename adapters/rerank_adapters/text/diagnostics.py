@@ -23,10 +23,10 @@ REMEDIES = (
     "penn-unescape",
     "tokenize:en",
 )
-SAMPLE = 500  # texts examined
-HIGH = 0.10  # an out-of-vocabulary rate that is worth a warning even where no step lowers it
-STRAY = 500  # letters of one case for each of the other, from which on these do not count
-PUNCTUATED = 100  # words for each mark, from which on a text is neither tokenised nor not
+MAX_TEXTS = 500  # texts examined
+HIGH_OOV_RATE = 0.10  # an out-of-vocabulary rate that is worth a warning even where no step lowers it
+LETTERS_PER_STRAY = 500  # letters of one case for each of the other, from which on these do not count
+WORDS_PER_MARK = 100  # words for each mark, from which on a text is neither tokenised nor not
 GLUED = re.compile(r"\w[,.?!;:](?=\s|$)")
 APART = re.compile(r"(?:^|\s)[,.?!;:](?=\s|$)")
 PENN = re.compile(r"(?:^|\s)(?:-[LR][RSC]B-|``|''|n't|'(?:s|ll|re|ve|m|d))(?=\s|$)")
@@ -48,11 +48,11 @@ def looks_like(texts: Sequence[str]) -> frozenset[str]:
         "sentencepiece": 20 * sum(piece.startswith("▁") for piece in pieces) > len(pieces),
         "escaped": bool(ESCAPED.search(joined)),
         "penn": bool(PENN.search(joined)),
-        "lower-case": small > STRAY * capitals,
-        "upper-case": capitals > STRAY * small,
+        "lower-case": small > LETTERS_PER_STRAY * capitals,
+        "upper-case": capitals > LETTERS_PER_STRAY * small,
     }
     glued, apart = len(GLUED.findall(joined)), len(APART.findall(joined))
-    if PUNCTUATED * (glued + apart) > len(pieces):
+    if WORDS_PER_MARK * (glued + apart) > len(pieces):
         signs |= {"tokenised": apart > 3 * glued, "detokenised": glued > 3 * apart}
     return frozenset(name for name, present in signs.items() if present)
 
@@ -71,7 +71,7 @@ def vocabulary_warnings(
     Where the rate is below `least` there is no warning, whether steps would help or not.
     """
     distinct = list(dict.fromkeys(texts))
-    sample = distinct[:: max(1, len(distinct) // SAMPLE)]
+    sample = distinct[:: max(1, len(distinct) // MAX_TEXTS)]
     known: dict[str, bool] = {}
 
     def rate(steps: tuple[str, ...]) -> float:
@@ -91,7 +91,7 @@ def vocabulary_warnings(
         if tried[best] > 0.8 * now or now - tried[best] < 0.005:
             break
         steps, now = (*steps, best), tried[best]
-    if not steps and before < HIGH:
+    if not steps and before < HIGH_OOV_RATE:
         return []
     unknown = Counter(word for text in sample for word in text.split() if not known[word])
     examples = " ".join(word for word, _ in unknown.most_common(5))

@@ -25,8 +25,8 @@ UNSPACED = {  # the letters of languages that are written without spaces between
     "my": re.compile("[\u1000-\u109f]"),
     "km": re.compile("[\u1780-\u17ff]"),
 }
-FEWEST_FUNCTION_WORDS = 0.1  # the proportion of function words below which no language is named
-TEXTS = 1000  # texts that are looked at
+MIN_FUNCTION_WORDS = 0.1  # the proportion of function words below which no language is named
+MAX_TEXTS = 1000  # texts that are looked at
 
 
 def unspaced_language(texts: Sequence[str]) -> str | None:
@@ -35,7 +35,7 @@ def unspaced_language(texts: Sequence[str]) -> str | None:
     >>> unspaced_language(["我们 今天去"]), unspaced_language(["今日は雨です"]), unspaced_language(["the cat 猫"])
     ('zh', 'ja', None)
     """
-    letters = "".join(letter for text in texts[:TEXTS] for letter in text if letter.isalpha())
+    letters = "".join(letter for text in texts[:MAX_TEXTS] for letter in text if letter.isalpha())
     counts = {language: len(pattern.findall(letters)) for language, pattern in UNSPACED.items()}
     if 2 * sum(counts.values()) <= len(letters):
         return None
@@ -52,10 +52,10 @@ def language_of(texts: Sequence[str]) -> str | None:
     """
     if unspaced := unspaced_language(texts):
         return unspaced
-    words = Counter(word for text in texts[:TEXTS] for word in text.lower().split())
+    words = Counter(word for text in texts[:MAX_TEXTS] for word in text.lower().split())
     rates = {
         language: sum(words[word] for word in frequent.split()) / max(1, words.total())
         for language, frequent in FUNCTION_WORDS.items()
     }
     best = max(rates, key=lambda language: rates[language])
-    return best if rates[best] >= FEWEST_FUNCTION_WORDS else None
+    return best if rates[best] >= MIN_FUNCTION_WORDS else None

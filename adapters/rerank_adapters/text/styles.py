@@ -15,7 +15,7 @@ from rerank_adapters.text.pipeline import TextPipeline
 UNDO = {"bpe": "undo-bpe", "sentencepiece": "undo-sentencepiece", "escaped": "unescape"}
 CASES = {"lower-case", "upper-case"}
 TOKENISATIONS = {"tokenised", "detokenised"}
-SAMPLE = 1000  # texts that show of what style all are
+MAX_TEXTS = 1000  # texts that show of what style all are
 UNPUNCTUATED = "without punctuation"
 MARK = re.compile(r"[.,?!;:।。，？！、；：؟،]")
 SELDOM, OFTEN = 0.002, 0.02  # marks per word: a text has no punctuation below the one, and has it above the other
@@ -29,7 +29,7 @@ def undoing(texts: Sequence[str]) -> tuple[str, ...]:
 
 def whole_words(texts: Sequence[str]) -> list[str]:
     """The texts after these steps, which a thousand of them show."""
-    return TextPipeline(undoing(texts[:SAMPLE])).apply(texts)
+    return TextPipeline(undoing(texts[:MAX_TEXTS])).apply(texts)
 
 
 def style_of(texts: Sequence[str], other: Sequence[str]) -> frozenset[str]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat, ValidationError
 
-from rerank_adapters.formats.guessing import LINES as GUESSED_LINES
+from rerank_adapters.formats.guessing import MAX_LINES as GUESSED_LINES
 from rerank_adapters.formats.guessing import AutoFormat, guess
 from rerank_adapters.formats.one_line import one_line
 from rerank_adapters.formats.writing import is_written

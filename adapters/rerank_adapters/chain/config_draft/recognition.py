@@ -12,7 +12,7 @@ from rerank_adapters.chain.config_draft.lists import Lists, Reader
 from rerank_adapters.chain.config_draft.roles import ROLES, role_of
 from rerank_adapters.chain.config_draft.undecided import decide
 from rerank_adapters.formats.columnar import open_lines
-from rerank_adapters.formats.guessing import LINES, NUMBER, Guess, guess, guess_folder
+from rerank_adapters.formats.guessing import MAX_LINES, NUMBER, Guess, guess, guess_folder
 from rerank_adapters.formats.kaldi import COSTS
 from rerank_adapters.formats.list_files import stem
 from rerank_adapters.formats.record_texts import shows_table
@@ -189,7 +189,7 @@ def _kind(path: Path) -> tuple[str, list[str]]:
         raise FormatError("is a model file of this program: give it to the feature that uses it", path=str(path))
     binary = is_kenlm_binary(path)
     with open_lines(path) as lines:
-        head = [] if binary else list(islice(lines, LINES))
+        head = [] if binary else list(islice(lines, MAX_LINES))
     if binary or [line.strip() for line in head[:3] if line.strip()][:1] == ["\\data\\"]:
         return "language model", head
     if path.suffix in (".ini", ".toml") or (head and all(WEIGHT.fullmatch(line.strip()) for line in head)):
