@@ -117,7 +117,7 @@ def test_the_report_fits_a_terminal(job):
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
     assert "Segment 5: A, new 1-best, against B, hypothesis" in text
-    assert re.search(r"What makes A lead by [+-]", text)
+    assert re.search(r"A leads by [+-]", text)
     assert re.search(r"^  \d+ other features", text, re.M)
     assert "  by family: " in text
 

@@ -60,7 +60,7 @@ def test_compressed_pairs(tmp_path):
         ('{"sentence_good": "a"}\n', 1, "no 'sentence_bad'"),
         ('{"sentence_good": 3, "sentence_bad": "b"}\n', 1, "'sentence_good' is 3, wanted a sentence"),
         ('{"sentence_good": \n', 1, "not JSON: Expecting value"),
-        ('{"sentence_good": "a", "sentence_bad": "b"}\n[1]\n', 2, r"'\[1\]' is no JSON object"),
+        ('{"sentence_good": "a", "sentence_bad": "b"}\n[1]\n', 2, r"'\[1\]' is not a JSON object"),
     ],
 )
 def test_pairs_of_another_form(written, text, line, message):

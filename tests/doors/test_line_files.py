@@ -125,7 +125,7 @@ def test_a_text_of_lines_with_other_breaks():
 def test_ids_that_are_no_words():
     assert form_for(["my file", "u-2"]) == "lines"
     for form, id_ in (("kaldi", "my file"), ("trn", "my file"), ("trn", "u(1)"), ("kaldi", "a\nb")):
-        with pytest.raises(ConfigError, match="is no word, so a line cannot have it as its id"):
+        with pytest.raises(ConfigError, match="is not a word, so a line cannot have it as its id"):
             list(output_lines(form, id_, "so"))
     Path("lists").write_text('{"audio_filepath": "wav/my file.wav", "hyps": ["so it is"]}\n')
     done("lists", "merge", "lists", "--as", "moses", "-o", "out")

@@ -47,7 +47,9 @@ def test_all_ways_to_write_them(value, steps):
 
 @pytest.mark.parametrize("value", [3, ["lowercase", 3], {"use": "lowercase"}, True])
 def test_anything_else_is_an_error(value):
-    with pytest.raises(ConfigError, match=r"\[\[metric\]\] 1: .* no text steps; wanted step\+step, or a list of steps"):
+    with pytest.raises(
+        ConfigError, match=r"\[\[metric\]\] 1: .* not text steps; wanted step\+step, or a list of steps"
+    ):
         split_steps(value, "[[metric]] 1")
 
 

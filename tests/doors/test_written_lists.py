@@ -105,7 +105,7 @@ def test_a_ctm_is_no_text(role):
     files = ("file.ctm", "text") if role == "reference" else ("text", "file.ctm")
     said = refused("evaluate", "-r", files[0], "-m", "wer", files[1])
     assert said == (
-        "file.ctm: is a CTM by its name, which is no form of references or outputs: wanted an utterance a line (lines, "
+        "file.ctm: is a CTM by its name, which is not a form of references or outputs: wanted an utterance a line (lines, "
         "kaldi, trn) or an STM"
     )
 

@@ -68,7 +68,7 @@ def compare(
     """Compare systems (name -> one output for each segment) by metrics, each on text after its own steps.
 
     With `lists`, the result has the oracle and the anti-oracle of these lists too. The texts of its segments are those
-    that the first metric saw. Other parameters, and what is raised, are as for `evaluate`.
+    that the first metric saw. Other parameters, and errors, are those of `evaluate`.
     """
     for measure in measures:
         measure.check([*systems.values(), *references])
@@ -113,7 +113,7 @@ def evaluate(
     `systems`     name -> one output per segment; `baseline` names one of them (the first if None)
     `references`  one or more per segment
     `resampling`  the settings of the two tests
-    `facts`       what is known of the segments
+    `facts`       the facts of the segments
     `pairs`       systems to compare besides those with the baseline: a system, and the one that it is compared with
     `text`        name of the text pipeline that made the texts, for the signatures
 

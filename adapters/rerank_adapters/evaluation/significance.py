@@ -82,8 +82,8 @@ def bootstrap_totals(statistics: FloatArray, samples: int, rng: np.random.Genera
 
 def swapped_totals(statistics: FloatArray, trials: int, rng: np.random.Generator) -> FloatArray:
     """(trials, K): the sums of rows of `statistics` (segments, K) over the segments that a trial swaps, each with
-    probability ½. Where the statistics are differences between two systems, a sum is what the swap moves from one
-    total to the other.
+    probability ½. Where the statistics are differences between two systems, a sum is the amount that the swap moves
+    from one total to the other.
     """
     segments = len(statistics)
     totals = [np.zeros((0, statistics.shape[1]))]

@@ -2,7 +2,7 @@
 
 Whatever reads JSON lines thereby reads these files with the same options, checks and messages, in which the number of a
 row, from 1, stands for that of a line. Arrow's files are its IPC files, to which Feather's belong, and its streams. A
-file shows what it is by its first bytes; one that ends in `.parquet`, `.feather` or `.arrow` and has others is damaged.
+file shows its format by its first bytes; one that ends in `.parquet`, `.feather` or `.arrow` and has others is damaged.
 
 Rows are converted some thousand at a time, so that memory is bounded by a row group of Parquet or a record batch of
 Arrow. The libraries are those of the extra `frames`.
@@ -101,7 +101,7 @@ def pyarrow_for(path: str | Path, kind: str) -> Any:
 
 
 def _plain(value: object) -> object:
-    """What JSON has for a value of Arrow that it lacks; older programs write texts as bytes."""
+    """The value in JSON for a value of Arrow that JSON lacks; older programs write texts as bytes."""
     if isinstance(value, Decimal):
         return float(value)
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

@@ -83,7 +83,7 @@ def _body(response: Any) -> Any:
 
 
 def _failure(response: Any) -> str:
-    """What a line of a batch says of a request that failed, as the end of a message."""
+    """The end of a message: the reason that a line of a batch gives for a request that failed."""
     errors = (record.get("error") for record in (_body(response), response) if isinstance(record, dict))
     error = next((error for error in errors if error), None)
     message = error.get("message") if isinstance(error, dict) else error

@@ -132,7 +132,7 @@ class FeatureField:
         features[name] = finite_value(text, f"feature {name!r}", self._path, line)
 
     def check(self, names: Sequence[str], line: int) -> None:
-        """Raise FormatError with what is missing or extra unless `names` are, in any order, those of the file."""
+        """Raise FormatError with the missing or surplus names unless `names` are, in any order, those of the file."""
         difference = names_differ(self.names, names)
         if difference:
             message = f"{difference}; the lines from line {self.line} on have {len(self.names)} dense features"
@@ -193,7 +193,7 @@ def _some(names: Sequence[str], most: int = 6) -> str:
 def label_groups(names: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield each run of names X_0, X_1, ... (two or more, adjacent and in this order) under its label X.
 
-    Any other name is its own label. Where X itself is a name there is no run X, since the two could not be told apart.
+    Any other name is its own label. Where X itself is a name, there is no run X, since the two could not be told apart.
     """
     known = set(names)
     i = 0

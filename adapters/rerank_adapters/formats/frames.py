@@ -79,7 +79,7 @@ def lists_of_frame(data: Any, roles: Roles = Roles()) -> list[NBestList]:
 
 
 def _check_names(names: Sequence[object]) -> None:
-    """Raise ConfigError for a name of a column that is no text, as those of an array, or that another column has."""
+    """Raise ConfigError for a name of a column that is not a text, as in an array, or that another column has."""
     for place, name in enumerate(names):
         if not isinstance(name, str):
             raise ConfigError(f"column {place} is called {name!r:.60}, wanted a text as its name")
@@ -88,7 +88,7 @@ def _check_names(names: Sequence[object]) -> None:
 
 
 def lists_of_records(records: Iterable[Mapping[str, Any]], roles: Roles = Roles()) -> list[NBestList]:
-    """The lists of records. Raises TypeError for what is no mapping, and what `lists_of_columns` raises.
+    """The lists of records. Raises TypeError for a record that is not a mapping, and the errors of `lists_of_columns`.
 
     >>> lists_of_records([{"id": 7, "text": "so it is", "lm": -3.5}, {"id": 7, "text": "so is it", "lm": -4.5}])
     [NBestList '7': 2 hypotheses, features lm
@@ -106,7 +106,7 @@ def lists_of_records(records: Iterable[Mapping[str, Any]], roles: Roles = Roles(
 def lists_of_columns(columns: Columns, roles: Roles) -> list[NBestList]:
     """The lists of columns of equal length.
 
-    Raises ConfigError for missing columns, for names that are no texts, and for two columns that may have the
+    Raises ConfigError for missing columns, for names that are not texts, and for two columns that may have the
     hypotheses; FormatError, with the row (from 0), for a missing id, a text that is none, a feature without a finite
     number, totals that only some hypotheses have, and two sources of one segment.
     """
@@ -154,7 +154,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _is_numeric(values: Sequence[Any]) -> bool:
-    """Whether a column has numbers alone, some of which may be missing; truth values are no numbers."""
+    """Whether a column has numbers alone, some of which may be missing; truth values are not numbers."""
     present = [value for value in values if not _is_missing(value)]
     return bool(present) and all(isinstance(value, Real) and not isinstance(value, bool) for value in present)
 

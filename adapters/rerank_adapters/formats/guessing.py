@@ -3,8 +3,8 @@
 A guess is made only where the lines have a sign that no other format has; a text that could be several things is an
 error that names the candidates. `moses` stands for every list with `|||` that shows no sign of another dialect.
 
-The format `auto` says what it has guessed where the sign may be there by chance. The first file decides for all files
-of a job. A list that is written without having been read is written in Moses's format.
+The format `auto` names the format that it guessed where the sign may be there by chance. The first file decides for all
+files of a job. A list that is written without having been read is written in Moses's format.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Guess:
-    """A format: its registered name, what it is, as a message says, and whether the sign may be there by chance."""
+    """A format: its registered name, its description in messages, and whether the sign may be there by chance."""
 
     name: str
     title: str
@@ -92,7 +92,7 @@ def guess(lines: Sequence[str], path: str) -> Guess:
 def shows_no_lists(path: str) -> bool:
     """Whether the first lines of a file show no format of lists, as those of a plain text do.
 
-    Raises FormatError for lines that are no text either.
+    Raises FormatError for lines that are not text either.
     """
     with open_lines(path) as lines:
         head = list(islice(lines, MAX_LINES))
@@ -394,5 +394,5 @@ class AutoFormat(NBestFormat):
 
 
 def known_format(format: NBestFormat) -> NBestFormat:
-    """The format itself or, where it is a guess, what the guess is: lists must have been read."""
+    """The format itself or, where it is guessed, the format that was found: lists must have been read."""
     return format.chosen if isinstance(format, AutoFormat) else format

@@ -15,9 +15,9 @@ The total of a path is acscale · a + lmscale · l + wdpenalty for each word. Th
 probabilities of its arcs (`p=`, as PocketSphinx writes them) the sum of their logarithms is the feature `posterior` and
 the total, and acoustic scores count only with the option `acoustic_scale`.
 
-The start and the end are what `start` and `end` name. Otherwise they are the only node without arcs into it, and out of
-it; of several, those that are named as such (`<s>`, `!SENT_END` …) or else the earliest and the latest by `t`. All
-others are dead ends. The id is UTTERANCE, or the name of the file.
+The start and the end are the nodes that `start` and `end` name. Otherwise they are the only node without arcs into it,
+and out of it; of several, those that are named as such (`<s>`, `!SENT_END` …) or else the earliest and the latest by
+`t`. All others are dead ends. The id is UTTERANCE, or the name of the file.
 """
 
 from __future__ import annotations

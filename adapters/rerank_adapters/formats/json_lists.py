@@ -1,4 +1,4 @@
-"""The common parts of the formats in JSON: JSON lines, whole documents, and what reranking adds to a record.
+"""The common parts of the formats in JSON: JSON lines, whole documents, and the values that reranking adds to a record.
 
 A file holds JSON lines, one record a line, or a single document, which may span lines. A record holds one list or
 several. A rescored list is one JSON line: the record of the list with its hypotheses in the new order, and beside them
@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 
 class FormatMismatch(ValueError):
-    """A record does not have the form of the format; the text states what was wanted."""
+    """A record does not have the form of the format; the text states the form expected."""
 
 
 @dataclass
@@ -88,7 +88,7 @@ class JsonFormat(NBestFormat):
 
     @abstractmethod
     def lists(self, record: Any) -> Iterator[JsonList]:
-        """Yield the lists of a record. Raises FormatMismatch, which states what was wanted."""
+        """Yield the lists of a record. Raises FormatMismatch, which states the form expected."""
 
     @abstractmethod
     def compose(self, texts: Sequence[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from rerank_adapters.formats.lattice_search import Lattice, Scales, best_sequenc
 from rerank_plugins import Hypothesis, NBestFormat, NBestList, option
 
 FEATURES = ("acoustic", "lm")
-NULL_WORDS = ("!NULL", "!SENT_START", "!SENT_END", "!ENTER", "!EXIT")  # the names in HTK of what is no word
+NULL_WORDS = ("!NULL", "!SENT_START", "!SENT_END", "!ENTER", "!EXIT")  # HTK's names of nodes and arcs without a word
 EPSILONS = ("<eps>", *NULL_WORDS, "<s>", "</s>")
 
 

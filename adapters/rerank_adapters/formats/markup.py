@@ -3,7 +3,7 @@
     <refset …><doc docid="a" sysid="ref"><seg id="1">So it is.</seg> …                srcset, refset or tstset
     <dataset …><doc id="a"><src …><p><seg id="1">So ist es.</seg></p></src><ref translator="A">…</ref><hyp system="X">…
 
-A file is read as what it is given as: its sources, its references or its outputs. Those of several translators are
+A file is read in the role that it is given in: sources, references or outputs. Those of several translators are
 several references. Segments are numbered in the order of the file, as lines are, and the documents and numbers of the
 segments must be the same in all files that have them.
 """

@@ -26,7 +26,7 @@ class Row:
 
 
 def separator_of(header: str) -> str | None:
-    """What separates the columns: the first of the separators that the line of names has; None where it has none."""
+    """The separator of the columns: the first one that the line of names has; None where it has none."""
     return next((mark for mark in SEPARATORS if mark in header), None)
 
 

@@ -48,4 +48,4 @@ def check_id(segment_id: str, marks: str = "") -> None:
     """Raise ConfigError for an id that a line cannot hold as a word, since it has white space or one of the marks."""
     if segment_id.split() != [segment_id] or any(mark in segment_id for mark in marks):
         wanted = "lines without ids, or lists with other ids (the option id_key of formats in JSON)"
-        raise ConfigError(f"the id {segment_id!r} is no word, so a line cannot have it as its id; wanted {wanted}")
+        raise ConfigError(f"the id {segment_id!r} is not a word, so a line cannot have it as its id; wanted {wanted}")

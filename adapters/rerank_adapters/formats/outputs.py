@@ -76,7 +76,7 @@ class Arriving:
     ordered: bool = True  # whether the file so far has all ids in their order
     _missing: list[str] = field(default_factory=list)
     _lines: int = 0
-    _joined: int = 0  # the texts that are no line
+    _joined: int = 0  # texts that are not a single line
     _last: int | None = None  # the number of the last line
 
     def lines(self, nbest: NBestList, text: str) -> Iterator[str]:
@@ -106,7 +106,7 @@ class Arriving:
 
     @property
     def finding(self) -> str:
-        """A sentence about segments without a list, the order of arrival, and texts that are no line; perhaps empty."""
+        """A sentence about segments without a list, the order of arrival, and texts of several lines; perhaps empty."""
         if not self.any_order:
             order = _empty_lines(self._missing, self._lines + len(self._missing)) if self._missing else ""
         else:
@@ -133,7 +133,7 @@ class OneBests:
 
     @classmethod
     def of(cls, texts: Mapping[str, str], form: OutputForm | None = None, others: Sequence[str] = ()) -> OneBests:
-        """The 1-bests in a form; None stands for that which the ids show."""
+        """The 1-bests in a form; None stands for the form that the ids show."""
         return cls(texts, form or form_for([*texts, *others]), others)
 
     @property
@@ -143,7 +143,7 @@ class OneBests:
 
     @property
     def finding(self) -> str:
-        """A sentence about segments without a 1-best, ids from 1 and texts that are no line; perhaps empty."""
+        """A sentence about segments without a 1-best, ids from 1 and texts of several lines; perhaps empty."""
         ids = self.ids
         missing = [id_ for id_ in ids if id_ not in self.texts]
         lines = numbers_of_lines([*self.texts, *self.others]) if self.form == "lines" else None

@@ -1,10 +1,10 @@
 """Pairs lists and outputs with references by ids: the one place that finds segments which only one of them has.
 
 The references say which segments there are. A segment whose list or output is not there, since a decoder lost it, is
-*missing*; a list without a reference is *surplus*. What becomes of them is the rule `Unpaired`:
+*missing*; a list without a reference is *surplus*. The rule `Unpaired` says how both are treated:
 
-    empty      what is missing counts as an empty hypothesis in an evaluation, and tuning leaves its segment out;
-               what is surplus is an error, since its ids or the references are wrong
+    empty      a missing segment counts as an empty hypothesis in an evaluation, and tuning leaves it out; a surplus
+               list is an error, since its ids or the references are wrong
     leave-out  the segments that both have are taken, the others are left out
     error      both are errors
 
@@ -65,7 +65,7 @@ class PairedLists:
     """Lists in their order, the references of each, and the references of the `lost` ones that count as empty.
 
     `ids` are the segments that an evaluation counts: those of the lists or, where lists are lost, all in the order of
-    the references. `findings` are sentences about what is unpaired.
+    the references. `findings` are sentences about unpaired segments.
     """
 
     nbests: list[NBestList]

@@ -9,7 +9,7 @@ the file has:
         tab-separated values; a first line that begins with `good<TAB>bad` names the columns and may name more of them
 
 The other columns, or BLiMP's `field`, `linguistics_term` (called `phenomenon` here) and `UID` (`paradigm`), tell
-what a pair is an example of and are kept by name (`groups`). The two sentences may be equal, as in one pair of BLiMP;
+the phenomenon of a pair and are kept by name (`groups`). The two sentences may be equal, as in one pair of BLiMP;
 then no model can prefer one of them. Reading takes linear time.
 
 A line of scores is `hypothesis TAB reference TAB score`. Columns between the reference and the score, such as the
@@ -114,7 +114,7 @@ def read_scored_pairs(path: str | Path) -> ScoredPairs:
 
 @dataclass(frozen=True)
 class Pair:
-    """A good sentence and a worse one; `groups` says what the pair is an example of, `line` is its line in the file."""
+    """A good sentence and a worse one, with the names of its phenomenon by kind (`groups`) and its line in the file."""
 
     good: str
     bad: str
@@ -182,7 +182,7 @@ def _blimp(line: str, name: str, number: int) -> dict[str, str]:
     except json.JSONDecodeError as error:
         raise FormatError(f"not JSON: {error.msg} at character {error.pos}", path=name, line=number) from None
     if not isinstance(record, dict):
-        raise FormatError(f"{line!r:.60} is no JSON object, wanted one on each line", path=name, line=number)
+        raise FormatError(f"{line!r:.60} is not a JSON object, wanted one on each line", path=name, line=number)
     cells = {}
     for key, column in (("sentence_good", "good"), ("sentence_bad", "bad")):
         if not isinstance(record.get(key), str):

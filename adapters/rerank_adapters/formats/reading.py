@@ -30,8 +30,8 @@ logger = logging.getLogger(__name__)
 def stream_file(path: str | Path, format: NBestFormat) -> Iterator[NBestList]:
     """Yield the lists of one file, or of a folder where the format has folders, unchanged.
 
-    Raises FormatError for a file without lists, for what violates the format, and for a Parquet or Arrow file where the
-    format reads no JSON.
+    Raises FormatError for a file without lists, for a violation of the format, and for a Parquet or Arrow file where
+    the format reads no JSON.
     """
     nbest = None
     if str(path) != STANDARD and Path(path).is_dir():

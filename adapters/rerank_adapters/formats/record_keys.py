@@ -6,7 +6,7 @@ The id is the value, a text or a whole number, of the first of `ID_KEYS` that a 
 the audio file, without folder and ending, under the first of `FILE_KEYS`: NeMo's `wav/utt-7.flac` is `utt-7`.
 Sockeye's `sentence_id` is none of them: it counts the sentences from 1, as others count lines from 0.
 
-A file is read as what it is given as. A source is under one of `SOURCE_KEYS`, a reference under one of
+A file is read in the role that it is given in. A source is under one of `SOURCE_KEYS`, a reference under one of
 `REFERENCE_KEYS`, the output of a system under one of `OUTPUT_KEYS`; `TEXT_KEYS` hold whichever the file was given as,
 where it has no key of that role. NeMo's manifests with `text` and `pred_text` are thus references by the first key and
 outputs by the second. A file in which any record has a key of the role is read by such keys alone: in a manifest with
@@ -28,7 +28,7 @@ ID_KEYS = (
     "example_id", "custom_id", "uid", "uuid", "ID", "segment",
 )  # fmt: skip
 MAX_FILE_NAME = 1000  # characters of a file name; the audio itself is longer
-ADDED = "rerank"  # the key of what reranking adds to a record, its id among it
+ADDED = "rerank"  # the key of the values that reranking adds to a record, its id among them
 FILE_KEYS = (
     "audio_filepath", "audio_file", "audio_path", "audio", "wav", "wav_path", "wav_file", "wav_filename", "file",
     "file_name", "filename", "path",
@@ -73,7 +73,7 @@ class JsonKeys(NamedTuple):
         return cls(**{name: key for name, _, key in pairs})
 
     def id_of(self, record: Any) -> str:
-        """The id of a record; "" for a record without one, and for what is no object."""
+        """The id of a record; "" for a record without one, and for a value that is not an object."""
         if not isinstance(record, dict) or self.id_key == NO_IDS:
             return ""
         added = record.get(ADDED)

@@ -63,7 +63,7 @@ def record_texts(lines: Sequence[str], path: str, role: Role = "reference", keys
 
 
 def one_sided(segments: Collection[str], texts: Collection[str], role: Role, id_key: bool = True) -> str:
-    """What is wrong if only the texts or only the segments have ids that are no numbers; "" if both or none have.
+    """The fault where only the texts or only the segments have ids that are not numbers; "" if both or none have.
 
     `id_key` says whether the file is in JSON, where this option matches the records by their places.
     """
@@ -132,7 +132,7 @@ def _rows(lines: Sequence[str], path: str) -> Iterator[tuple[Mapping[str, Any], 
 
 
 def _objects(lines: Iterable[str], path: str) -> Iterator[tuple[Mapping[str, Any], int]]:
-    """Each object with its line; the elements of an array are records. Raises FormatError for what is no object."""
+    """Each object with its line; the elements of an array are records. Raises FormatError for other values."""
     for record, _, line, _ in json_records((f"{line}\n" for line in lines), path):
         for item in record if isinstance(record, list) else [record]:
             if not isinstance(item, dict):

@@ -156,7 +156,7 @@ def shown_form(path: str, lines: Iterable[str]) -> str | None:
     """
     if is_named(path, ".ctm"):
         wanted = "wanted an utterance a line (lines, kaldi, trn) or an STM"
-        raise FormatError(f"is a CTM by its name, which is no form of references or outputs: {wanted}", path=path)
+        raise FormatError(f"is a CTM by its name, which is not a form of references or outputs: {wanted}", path=path)
     for form in ("stm", "trn"):
         if is_named(path, f".{form}"):
             return form

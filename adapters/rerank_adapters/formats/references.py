@@ -14,7 +14,8 @@ A file has one of these forms:
 `auto` means one of the forms after `trn` where the file shows it (JSON lines with a transcript, tags,
 `utterance:<TAB>ref=`, the name *.stm), or the name *.trn, then `lines` where the ids of all segments are numbers.
 Otherwise it means the form with ids in which the file has the id of every segment. Files without lists have ids where
-they share them, and lines that may have ids are no text without being called `lines`: see reference_forms.py.
+they share them, and lines that may have ids are not read as text unless they are called `lines`: see
+reference_forms.py.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def named_form(text: str) -> tuple[str, JsonKeys]:
     form, *keys = text.split(",")
     if form not in FORMS or (keys and form != "json"):
         wanted = f"{', '.join(FORMS)}, or json,key=KEY,id_key=KEY"
-        raise ConfigError(f"{text!r} is no form of references or outputs; wanted {wanted}")
+        raise ConfigError(f"{text!r} is not a form of references or outputs; wanted {wanted}")
     return form, JsonKeys.named(keys)
 
 
@@ -190,7 +191,7 @@ class References:
         return [tuple(texts[id_] for texts in files) for id_ in wanted]
 
     def lacks(self, surplus: Sequence[str], ids: Sequence[str], file: int = 0, advice: str = "") -> FormatError:
-        """The error that a file has no line for `surplus`, some of the ids of the segments, and what to do."""
+        """The error that a file has no line for `surplus`, some of the ids of the segments, with advice."""
         if self.timed:
             return self.timed[file].lacks(surplus[0], ids, advice)
         form, more = self.form_for(ids), f" ({len(surplus)} ids have none: {some_of(surplus)})" * (len(surplus) > 1)

@@ -140,7 +140,7 @@ class RowsFormat(NBestFormat):
 
 
 def _rows(lines: Iterable[str], path: str) -> Iterator[Row]:
-    """The rows of a table, by the form of its first line. Raises FormatError for lines that are no rows."""
+    """The rows of a table, by the form of its first line. Raises FormatError for lines that are not rows."""
     numbered = enumerate(lines, 1)
     first = next(numbered, None)
     if first is None:

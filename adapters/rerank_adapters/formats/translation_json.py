@@ -15,7 +15,7 @@ Sockeye's JSON output (`sockeye-translate --output-type json --nbest-size n`, So
 
 A line without `translations` has a list of one. Sockeye's score is a negative log probability, normalised for length:
 the total and the feature `score` are its negation, a natural logarithm; scores of target factors are not read. Other
-keys are kept; `sentence_id`, which counts the sentences from 1, is no id.
+keys are kept; `sentence_id`, which counts the sentences from 1, is not an id.
 
 Beams of Hugging Face transformers as JSON (transformers 4), for translation and for Whisper and other recognisers.
 

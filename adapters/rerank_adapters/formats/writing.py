@@ -42,7 +42,7 @@ def check_written(format: NBestFormat, where: str, formats: Iterable[Entry]) -> 
 class ListsWriter:
     """Writes lists to an open file.
 
-    `path` is what the user named, for messages; `lists` counts the lists. With `rows`, lines must be JSON.
+    `path` is the name that the user gave, for messages; `lists` counts the lists. With `rows`, lines must be JSON.
     """
 
     format: NBestFormat
@@ -64,7 +64,7 @@ class ListsWriter:
         self.lists += 1
 
     def flush(self) -> None:
-        """Hand what was written to the reader of a pipe."""
+        """Hand the lines so far to the reader of a pipe."""
         self.target.flush()
 
 

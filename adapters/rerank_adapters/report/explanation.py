@@ -1,4 +1,4 @@
-"""Why one hypothesis of a segment beats another: what is known of both, as values and as a record in JSON."""
+"""Why one hypothesis of a segment beats another: the facts of both, as values and as a record in JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Side:
 
 
 class Contribution(NamedTuple):
-    """A feature with its weight, its values in both hypotheses, and what it adds to the first one's lead."""
+    """A feature with its weight, its values in both hypotheses, and its part of the first one's lead."""
 
     feature: str
     family: str
@@ -41,7 +41,7 @@ class Contribution(NamedTuple):
 
 @dataclass(frozen=True)
 class WordScores:
-    """The scores of the words of both sentences by what the labels name; `</s>` is a word where it has a score."""
+    """The scores of the words of both sentences by the models of the labels; `</s>` is a word where it has one."""
 
     labels: tuple[str, ...]
     first: list[tuple[str, float]]

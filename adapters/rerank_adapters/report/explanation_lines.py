@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rerank_adapters.report.explanation import Contribution, Explanation, Parses, Side, WordScores
 
 NAME_WIDTH = 26  # columns of the name of a feature
-NUMBER_WIDTH = 10  # columns of a weight, a value, or what a feature adds
+NUMBER_WIDTH = 10  # columns of a weight, a value, or the part of a feature
 BAR_WIDTH = 5  # columns of the longest bar, on each side of its middle
 LABEL_WIDTH = 14  # columns before the words of a sentence
 
@@ -60,7 +60,7 @@ def _places(side: Side, hypotheses: int) -> str:
 def _contributions(explanation: Explanation, count: int, width: int) -> Iterator[str]:
     rows = explanation.contributions
     lead = sum(row.lead for row in rows)
-    yield f"What makes A lead by {lead:+.4g}: weight × (value of A − value of B)"
+    yield f"A leads by {lead:+.4g}: weight × (value of A − value of B)"
     if explanation.decision == "mbr":
         yield "  (of the model score; the choice goes by the expected metric of MBR)"
     heads = ("weight", "A", "B", "adds")

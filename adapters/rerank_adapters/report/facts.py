@@ -11,7 +11,7 @@ from rerank_adapters.evaluation.significance import Interval
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one family of features contributes, or several that are left out together.
+    """The contribution of one family of features, or of several that are left out together.
 
     `columns`   the number of their features
     `spread`    the standard deviation within lists of their weighted sum, divided by that of the whole score; families
@@ -51,7 +51,7 @@ class Contributions:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What reranking gains over the 1-bests on tuning lists that were held out, by the first metric.
+    """The gain of reranking over the 1-bests on tuning lists that were held out, by the first metric.
 
     `folds`, `segments`  the lists were divided into so many folds; those of each were chosen from by weights (and a
                          margin) tuned on the other folds
@@ -59,7 +59,7 @@ class HeldOut:
     `score`              the corpus score of the held-out choices
     `gain`, `interval`   by how much that is better, and the 95 % interval of the paired bootstrap over segments; above
                          0 is better, for error rates too
-    `changed`            the proportion of the 1-bests that the choices leave
+    `changed`            the proportion of the 1-bests that the choices replace
     `margin`             the margin in use, in units of `unit_of_leads`; 0 for none
     `left`               the proportion of the 1-bests that held-out choices with this very margin leave
     `without_margin`     the corpus score of the held-out choices without it
@@ -120,7 +120,7 @@ class RunFacts:
     `system`        the name of the system with all features in the evaluation
     `tuner`, `tuning_score`, `tuned_at`  how, to which score of the first metric, and when the weights were tuned
     `curve`         the score on the tuning set after each iteration, by restart
-    `held_out`      what the system gains over the 1-bests on held-out tuning lists
+    `held_out`      the gain of the system over the 1-bests on held-out tuning lists
     `explanations`  by segment, a record of why the new 1-best beats the decoder's (report/explanation.py)
     """
 

@@ -42,7 +42,7 @@ def _difference(metric: MetricResult, scores: SystemScore) -> Iterator[Row]:
 
 
 def drivers(facts: RunFacts, metric: str) -> Iterator[Figure]:
-    """What the result depends on, as far as it is known: families, weights, lengths of lists, the tuning."""
+    """The drivers of the result, as far as they are known: families, weights, lengths of lists, the tuning."""
     yield from _contributions(facts, metric)
     yield from _weights(facts)
     yield from _list_lengths(facts, metric)

@@ -13,7 +13,7 @@ from rerank_plugins import Metric, TuningResult
 def grid_table(grid: Grid, result: TuningResult, name: str, metric: Metric) -> Table:
     """The scores by the first axis (rows) and the second (columns), at the best value of a third; * marks the best.
 
-    `result` is what the grid found by the metric, which is called `name`.
+    `result` is the grid's result by the metric, which is called `name`.
     """
     axes = [Axis.read(text) for text in grid.axes]
     scores = np.array([step.score for step in result.trace]).reshape([len(axis.values) for axis in axes])

@@ -1,4 +1,4 @@
-"""Says what reranking gains on held-out tuning lists, and says so where that is nothing; as lines and as a record."""
+"""The gain of reranking on held-out tuning lists, or that none is shown: as lines, as a table and as a record."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HELD_OUT = "held_out"  # the key of a provenance
 
 
 def held_out_lines(held: HeldOut, metric: str) -> tuple[str, ...]:
-    """A line with the gain, and one more that says so where none is shown."""
+    """A line with the gain, and one more with advice where none is shown."""
     line = (
         f"held out on {held.folds} folds of the tuning lists: {metric} {numbers.score(held.score)}, "
         f"1-best {numbers.score(held.first)}, {gain_text(held)}; {changed_text(held)}"
@@ -51,7 +51,7 @@ def no_gain(held: HeldOut) -> str:
 
 
 def advice(held: HeldOut) -> str:
-    """What to do about a gain that is not shown."""
+    """Advice for the case that no gain is shown."""
     if isinf(held.margin):
         return "Tune on more lists or with other features"
     if held.without_margin is not None:
@@ -85,7 +85,7 @@ def as_record(held: HeldOut, metric: str) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any]) -> tuple[HeldOut, str] | None:
-    """What `as_record` has recorded in a provenance, and the name of the metric; None where nothing is, or by hand."""
+    """The gain that `as_record` wrote into a provenance, and the name of the metric; None for another record."""
     with suppress(LookupError, TypeError, ValueError):
         values = {key: value for key, value in record[HELD_OUT].items() if key in {f.name for f in fields(HeldOut)}}
         return HeldOut(**{**values, "interval": Interval(*map(float, values["interval"]))}), str(

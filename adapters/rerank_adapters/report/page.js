@@ -83,7 +83,7 @@ function explanation(data) {
   const sides = ["a", "b"];
   const place = side => `rank ${data[side].rank}, after reranking ${data[side].new_rank}`;
   const parts = [`<p class="kind">A: ${escaped(data.a.name)} (${place("a")}); B: ${escaped(data.b.name)} (${place("b")})</p>`];
-  parts.push("<h4>What each feature adds to the lead of A over B</h4>", bars(data.contributions, data.decision));
+  parts.push("<h4>Contribution of each feature to the lead of A over B</h4>", bars(data.contributions, data.decision));
   if (data.words.length) {
     parts.push("<h4>Scores of words (natural logs; the colours of each model end at its lowest score)</h4>");
     for (const row of data.words) {

@@ -1,7 +1,7 @@
 """Draws inline SVG: rows of values with intervals, grouped bars and lines, each over axes with a scale.
 
 They are WIDTH units wide, which fits a phone, and take their colours from classes of the page: `s0` to `s5` for
-series, `good` and `bad` for gains and losses, `axis` and `grid` for what is behind them.
+series, `good` and `bad` for gains and losses, `axis` and `grid` for the lines behind them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rerank_adapters.evaluation.significance import Interval
 STEPS = (1.0, 2.0, 5.0, 10.0)
 WIDTH = 360
 SERIES_COLOURS = 6  # classes of colours
-ROW_HEIGHT = 34  # height of a row: a line of text above what is drawn
+ROW_HEIGHT = 34  # height of a row: a line of text above the drawing
 LEFT, RIGHT, BOTTOM = 44, 12, 36  # margins of plots with two axes
 LETTER_WIDTH = 6.3  # mean width of a character at 12 px
 

@@ -97,7 +97,7 @@ def gain_table(evaluation: Evaluation) -> Table:
         name = f"over {pair.over}" if len(systems) == 1 else f"{pair.system} over {pair.over}"
         rows.append((name, *map(_comparison_cell, comparisons)))
     header = ("gain", *(f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in evaluation.metrics))
-    return Table(f"What {' and '.join(systems)} gains", header, tuple(rows))
+    return Table(f"Gains of {' and '.join(systems)}", header, tuple(rows))
 
 
 def flat_rows(evaluation: Evaluation) -> Iterator[tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Checks whether a text looks like what a model was trained on, by telltale tokens and out-of-vocabulary rates.
+"""Checks whether a text looks like the training data of a model, by telltale tokens and out-of-vocabulary rates.
 
 A remedy is searched for greedily: of the usual text steps, the one that lowers the out-of-vocabulary rate most is added
 as long as it helps clearly. A sample of some hundred texts suffices, so that a check takes a fraction of a second.

@@ -28,7 +28,7 @@ def split_steps(value: object, where: str = "text") -> tuple[str, ...]:
     """
     texts = [] if value in (None, NONE, (NONE,), [NONE]) else [value] if isinstance(value, str) else value
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-        raise ConfigError(f"{where}: {value!r} are no text steps; wanted step+step, or a list of steps")
+        raise ConfigError(f"{where}: {value!r} are not text steps; wanted step+step, or a list of steps")
     steps: list[str] = []
     for text in texts:
         first, *others = text.split("+")

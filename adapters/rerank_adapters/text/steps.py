@@ -33,7 +33,7 @@ class StepKind:
     """A kind of step, written `name` or `name:argument`.
 
     `make`        builds the step from its argument
-    `argument`    describes what the user should write after the colon, "" where no argument is allowed
+    `argument`    describes the text after the colon, "" where no argument is allowed
     `default`     the argument where none is written; without a default it is required, unless it is `optional`
     `takes_file`  whether the argument is a file
     `package`     the distribution whose version belongs in signatures

@@ -15,7 +15,7 @@ from rerank_adapters.text.pipeline import TextPipeline
 UNDO = {"bpe": "undo-bpe", "sentencepiece": "undo-sentencepiece", "escaped": "unescape"}
 CASES = {"lower-case", "upper-case"}
 TOKENISATIONS = {"tokenised", "detokenised"}
-MAX_TEXTS = 1000  # texts that show of what style all are
+MAX_TEXTS = 1000  # texts by which the style of all is found
 UNPUNCTUATED = "without punctuation"
 MARK = re.compile(r"[.,?!;:।。，？！、；：؟،]")
 SELDOM, OFTEN = 0.002, 0.02  # marks per word: a text has no punctuation below the one, and has it above the other

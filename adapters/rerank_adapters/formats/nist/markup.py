@@ -3,8 +3,8 @@
     i've { um / uh / @ } as far (as) i'm concerned
 
 One alternative between braces counts, the one that is closest to the hypothesis; alternatives may hold alternatives.
-`@` is no word at all. A word in brackets may be missing (sclite -D). Of `word;tag;tag` the word counts, and an asterisk
-at the end of a word is no part of it. These are the rules of sclite (SCTK 2.4.10) for references in STM and trn form.
+`@` is not a word. A word in brackets may be missing (sclite -D). Of `word;tag;tag` the word counts, and an asterisk
+at the end of a word is not part of it. These are the rules of sclite (SCTK 2.4.10) for references in STM and trn form.
 
 A transcript that was read is text again, in which the mark U+FDD0, a code point that no text holds, stands before each
 sign of the markup. So a brace or a slash of another text is never taken for markup, and a metric that does not know
@@ -28,7 +28,7 @@ GLUED = re.compile(r"[^\s{/]\{")
 def reference_text(transcript: str) -> str:
     """A transcript with its markup marked, and single spaces between words.
 
-    Raises ValueError, with what was found and what is wanted, for braces that are not in pairs, alternatives without
+    Raises ValueError, with the text found and the form expected, for braces that are not in pairs, alternatives without
     words, and a brace inside a word.
     """
     if "{" not in transcript and "}" not in transcript:
