@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.text import TextPipeline, looks_like, vocabulary_warnings
+from rerank_adapters.text import TextPipeline, by_remedy, looks_like, unknown_words
 from rerank_adapters.text.penn_tokens import penn_tokenize, penn_unescape
 from rerank_adapters.text.restored_sentences import restore_sentence
 from rerank_adapters.text.steps import KINDS
@@ -209,6 +209,11 @@ VOCABULARY = {
 }
 
 
+def warnings_of(texts, *model):
+    found = unknown_words(VOCABULARY.__contains__, texts, *model)
+    return [line for _, line in by_remedy([("", found)] if found else [])]
+
+
 @pytest.mark.parametrize(
     ("steps", "advice"),
     [
@@ -218,7 +223,7 @@ VOCABULARY = {
     ],
 )
 def test_warnings_name_the_steps_that_help(steps, advice):
-    (warning,) = vocabulary_warnings(VOCABULARY.__contains__, TextPipeline(steps).apply(PLAIN), "lm.arpa")
+    (warning,) = warnings_of(TextPipeline(steps).apply(PLAIN), "lm.arpa")
     named = warning.partition("with text = ")[2]
     assert sorted(ast.literal_eval(named)) == sorted(advice)
     assert "unknown to lm.arpa" in warning
@@ -227,15 +232,15 @@ def test_warnings_name_the_steps_that_help(steps, advice):
 
 def test_warning_for_subwords():
     texts = ["the c@@ at sat .", "it pur@@ red ."]
-    (warning,) = vocabulary_warnings(VOCABULARY.__contains__, texts)
+    (warning,) = warnings_of(texts)
     assert "looks bpe" in warning
     assert "['undo-bpe']" in warning
 
 
 def test_no_warning_where_all_is_known_and_a_plain_one_where_nothing_helps():
-    assert vocabulary_warnings(VOCABULARY.__contains__, ["the cat sat ."]) == []
-    assert vocabulary_warnings(VOCABULARY.__contains__, []) == []
-    (warning,) = vocabulary_warnings(VOCABULARY.__contains__, ["der Hund bellt ."])
+    assert warnings_of(["the cat sat ."]) == []
+    assert warnings_of([]) == []
+    (warning,) = warnings_of(["der Hund bellt ."])
     assert warning.startswith("75.0% of the words are unknown to the language model (der Hund bellt)")
     assert "would be" not in warning
 
@@ -327,3 +332,20 @@ def test_steps_joined_by_plus_are_a_pipeline_of_both_sides(tmp_path):
     said = rerank("evaluate", "-r", tmp_path / "ref", "-m", "wer,text=lowercase+nonesuch", f"a={tmp_path / 'out'}")
     assert said.code == 2
     assert "no text pipeline or step named 'nonesuch'" in said.err
+
+
+def test_models_with_one_remedy_share_a_line():
+    """Those of several texts too; of each model the highest rate is named."""
+    few, many = ["The cat sat ."], ["The Cat Sat ."]
+    found = [
+        (place, unknown_words(VOCABULARY.__contains__, texts, model))
+        for place, texts in (("tune", few), ("test", many))
+        for model in ("A", "B")
+    ]
+    found.append(("test", unknown_words(VOCABULARY.__contains__, ["der Hund bellt ."], "C")))
+    (places, line), (other, rest) = by_remedy(found)
+    assert places == ["tune", "test"]
+    assert line.startswith("75.0% of the words are unknown to A, 75.0% to B (The Cat Sat); the text looks tokenised")
+    assert line.endswith("0.0% would be with text = ['lowercase']")
+    assert other == ["test"]
+    assert rest.startswith("75.0% of the words are unknown to C (der Hund bellt)")

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import sqrt
 from pathlib import Path
 
@@ -93,8 +94,8 @@ class ContentCheck:
                 raise ConfigError(f"{doubt.text}; {TRUSTED}")
             warnings.append(doubt.text)
         if self.styles:
-            found = (self.mismatch(m, name, systems[name], references) for m in self.measures for name in systems)
-            warnings += [first] if (first := next(filter(None, found), None)) else []
+            found = (mismatch for name in systems for mismatch in self.mismatches(name, systems[name], references))
+            warnings += list(islice(found, 1))
         return warnings
 
     def doubts(
@@ -121,25 +122,29 @@ class ContentCheck:
                     found = doubts(text.apply(spoken), text.apply(wanted), sources=sources, ids=ids)
                 yield from (Doubt(f"{name} and {where}: {doubt.text}", doubt.certain) for doubt in found)
 
-    def mismatch(
-        self, measure: Measure, name: str, texts: Sequence[str], references: Sequence[Sequence[str]]
-    ) -> str | None:
-        """How the texts called `name` differ in style from the references, as a metric sees both; None if they do not.
+    def mismatches(self, name: str, texts: Sequence[str], references: Sequence[Sequence[str]]) -> Iterator[str]:
+        """How the texts called `name` differ in style from the references, as the metrics see both.
 
-        The sentence names the text steps that would make them alike.
+        A sentence names the text steps that would make them alike, and all metrics for which these would do so.
         """
         targets = [text for several in references for text in several][:MAX_STYLED]
         firsts = [list(map(first_alternative, some)) for some in (texts[:MAX_STYLED], targets)]
-        hypotheses, wanted = through(measure.text, firsts)
-        if measure.ignores_case:
-            hypotheses, wanted = ([text.lower() for text in some] for some in (hypotheses, wanted))
-        if not (steps := steps_between(hypotheses, wanted, self.language or language_of(wanted))):
-            return None
-        style, reference_style = style_of(hypotheses, wanted), style_of(wanted, hypotheses)
-        default = ", the default metric," if self.default_metric else ""
-        looks = f"{name} look {_listed(style)}, references {_listed(reference_style)}"
-        advice = [*measure.text.steps, *(step for step in steps if step not in measure.text.steps)]
-        return f"{looks}, as {measure.name!r}{default} sees them: give the metric text = {advice}"
+        labels: dict[tuple[str, str], list[str]] = {}
+        for measure in self.measures:
+            hypotheses, wanted = through(measure.text, firsts)
+            if measure.ignores_case:
+                hypotheses, wanted = ([text.lower() for text in some] for some in (hypotheses, wanted))
+            if steps := steps_between(hypotheses, wanted, self.language or language_of(wanted)):
+                style, reference_style = style_of(hypotheses, wanted), style_of(wanted, hypotheses)
+                looks = f"{name} look {_listed(style)}, references {_listed(reference_style)}"
+                advice = [*measure.text.steps, *(step for step in steps if step not in measure.text.steps)]
+                labels.setdefault((looks, str(advice)), []).append(measure.name)
+        for (looks, steps_named), (first, *others) in labels.items():
+            default = ", the default metric," if self.default_metric else ""
+            seen = f"as {first!r}{default} sees them: give the metric"
+            if others:
+                seen = f"as {', '.join(map(repr, [first, *others]))} see them: give each of these metrics"
+            yield f"{looks}, {seen} text = {steps_named}"
 
 
 def source_mismatches(features: Iterable[Feature], lists: Sequence[NBestList]) -> Iterator[str]:

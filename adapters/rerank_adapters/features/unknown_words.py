@@ -1,6 +1,7 @@
 """Warns of texts with words that a model does not know: the texts may be in another language or another style.
 
-Every command that scores or parses texts, or extracts features of them, asks here. `check` names smaller proportions of
+Every command that scores or parses texts, or extracts features of them, asks here; a line names all models for which
+the same text steps would help. `check` names smaller proportions of
 unknown words too, if text steps would lower them.
 """
 
@@ -11,27 +12,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rerank_adapters.features.feature import Feature
-from rerank_adapters.text import HIGH_OOV_RATE, vocabulary_warnings
-from rerank_plugins import FeatureExtractor, NBestList, Parser, SentenceModel
+from rerank_adapters.text import HIGH_OOV_RATE, UnknownWords, by_remedy, unknown_words
+from rerank_plugins import NBestList, Parser, SentenceModel
 from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.kit.files.languages import ENGLISH
 
 FOREIGN = 0.3  # proportion of unknown words of a text that is in another language
-FEWEST = 10  # words by which that is told
+MIN_WORDS = 10  # words by which that is told
 SAMPLE = 1000  # lists that are looked at
 
 logger = logging.getLogger(__name__)
 
 
-def warn_of_foreign(model: SentenceModel, texts: Sequence[str]) -> None:
+def warn_if_foreign(model: SentenceModel, texts: Sequence[str]) -> None:
     """Warn of texts FOREIGN of whose words the language model does not know."""
     _log(_unknown(model, texts, "the language model", language_of_model(model), FOREIGN))
 
 
-def warn_of_unparsed(parser: Parser, texts: Sequence[str]) -> None:
+def warn_if_unparsable(parser: Parser, texts: Sequence[str]) -> None:
     """Warn of texts with many words that the parser does not know."""
     if parser.vocabulary is not None:
-        _log(vocabulary_warnings(parser.vocabulary.__contains__, texts, "the parser", HIGH_OOV_RATE))
+        _log(_unknown(parser.vocabulary, texts, "the parser", "", HIGH_OOV_RATE))
 
 
 def warn_of_lists(features: Iterable[Feature], lists: Sequence[NBestList]) -> None:
@@ -40,18 +41,14 @@ def warn_of_lists(features: Iterable[Feature], lists: Sequence[NBestList]) -> No
     Their models are loaded, where they are not yet.
     """
     texts = [nbest[0].text for nbest in lists[:SAMPLE] if len(nbest)]
-    for feature in features:
-        _log(of_feature(feature.label, feature.extractor, feature.text.apply(texts), FOREIGN, FOREIGN))
+    _log(one for feature in features for one in of_feature(feature, texts, FOREIGN, FOREIGN))
 
 
 def of_feature(
-    label: str,
-    extractor: FeatureExtractor,
-    texts: Sequence[str],
-    of_model: float = 0.0,
-    of_parser: float = HIGH_OOV_RATE,
-) -> Iterator[str]:
-    """Warnings about words that the model of a feature and its parsers do not know, from these proportions on."""
+    feature: Feature, texts: Sequence[str], of_model: float = 0.0, of_parser: float = HIGH_OOV_RATE
+) -> Iterator[UnknownWords]:
+    """The words of texts that the model of a feature and its parsers do not know, from these proportions on."""
+    label, extractor, texts = feature.label, feature.extractor, feature.text.apply(texts)
     if extractor.vocabulary is not None:
         model = extractor.vocabulary if isinstance(extractor.vocabulary, SentenceModel) else extractor
         yield from _unknown(extractor.vocabulary, texts, f"the model of {label!r}", language_of_model(model), of_model)
@@ -75,13 +72,14 @@ def language_of_model(model: object) -> str:
     return found.language if known else ""
 
 
-def _unknown(vocabulary: Words, texts: Sequence[str], name: str, language: str, least: float) -> Iterable[str]:
-    if least >= FOREIGN and sum(len(text.split()) for text in texts) < FEWEST:
-        return []
+def _unknown(vocabulary: Words, texts: Sequence[str], name: str, language: str, least: float) -> Iterator[UnknownWords]:
+    if least >= FOREIGN and sum(len(text.split()) for text in texts) < MIN_WORDS:
+        return
     trained = f"{name}, which was trained on {language!r}" if language else name
-    return vocabulary_warnings(vocabulary.__contains__, texts, trained, least)
+    if (found := unknown_words(vocabulary.__contains__, texts, trained, least)) is not None:
+        yield found
 
 
-def _log(warnings: Iterable[str]) -> None:
-    for warning in warnings:
-        logger.warning("%s", warning)
+def _log(found: Iterable[UnknownWords]) -> None:
+    for _, line in by_remedy(("", one) for one in found):
+        logger.warning("%s", line)

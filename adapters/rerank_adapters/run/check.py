@@ -26,6 +26,7 @@ from rerank_adapters.formats.pairing import Purpose, pair_lists
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.run.costs import Costs
 from rerank_adapters.runtime.progress import counted
+from rerank_adapters.text import by_remedy
 from rerank_plugins import ConfigError, RerankError
 from rerank_plugins.kit.files.languages import models_of
 
@@ -95,21 +96,35 @@ def check(job: Job, *, costs: bool = False) -> Check:
         if not found.failed():
             ranked = with_ranks(job) if needs_ranks(job, data["tune"].lists) else job
             found.findings += tuning_faults({"": ranked, **systems_of(ranked)}, data["tune"])
+    unknown = [
+        (name, words)
+        for name, read in data.items()
+        for feature in features
+        for words in of_feature(feature, read.first_best[:MAX_STYLED])
+    ]
+    for names, text in by_remedy(unknown):
+        found.add("warning", ", ".join(names), [text])
     for name, read in data.items():
-        texts = read.first_best[:MAX_STYLED]
-        for feature in features:
-            unknown = of_feature(feature.label, feature.extractor, feature.text.apply(texts))
-            found.add("warning", name, unknown)
         _content(job, features, read, files_of(job, sets[name]), found)
         for feature in features:
             extractor = job.for_set(name).extractor(feature.label)
             found.attempt(f"{name}: {feature.label}", lambda own=extractor, lists=read.lists: own.check_lists(lists))  # type: ignore[misc]
+    found.findings = list(_joined(found.findings))
     if costs and features and data and not found.failed():
         lists = [read.lists for read in data.values()]
         found.costs = found.attempt("[[feature]]", lambda: Costs.of(features, lists, config.jobs))
         if found.costs is not None:
             found.add("ok", "time", found.costs.lines())
     return found
+
+
+def _joined(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings, of which equal warnings about several data sets are one."""
+    places: dict[Finding, list[str]] = {}
+    for finding in findings:
+        key = replace(finding, where="") if finding.level == "warning" else finding
+        places.setdefault(key, []).append(finding.where)
+    yield from (replace(finding, where=", ".join(dict.fromkeys(where))) for finding, where in places.items())
 
 
 def set_faults(tuning: Dataset, tests: Iterable[Dataset]) -> Iterator[Finding]:
@@ -223,6 +238,4 @@ def _content(job: Job, features: list[Feature], data: Dataset, files: Files, fou
         refused = doubt.certain and not content.trusted
         text = f"{doubt.text}; {TRUSTED}" if refused else doubt.text
         found.add("error" if refused else "warning", data.name, [text])
-    for measure in job.measures:
-        if mismatch := content.mismatch(measure, "hypotheses", data.first_best, data.references):
-            found.add("warning", data.name, [mismatch])
+    found.add("warning", data.name, content.mismatches("hypotheses", data.first_best, data.references))

@@ -1,6 +1,13 @@
 """Text pipelines, which convert texts between the tokenisations of decoders, references and language models."""
 
-from rerank_adapters.text.diagnostics import HIGH_OOV_RATE, looks_like, unknown_rate, vocabulary_warnings
+from rerank_adapters.text.diagnostics import (
+    HIGH_OOV_RATE,
+    UnknownWords,
+    by_remedy,
+    looks_like,
+    unknown_rate,
+    unknown_words,
+)
 from rerank_adapters.text.pipeline import TextPipeline, split_steps
 from rerank_adapters.text.steps import KINDS, in_language, is_step
 from rerank_adapters.text.styles import steps_between, steps_towards, style_of, undoing, whole_words
@@ -9,6 +16,8 @@ __all__ = [
     "HIGH_OOV_RATE",
     "KINDS",
     "TextPipeline",
+    "UnknownWords",
+    "by_remedy",
     "in_language",
     "is_step",
     "looks_like",
@@ -18,6 +27,6 @@ __all__ = [
     "style_of",
     "undoing",
     "unknown_rate",
-    "vocabulary_warnings",
+    "unknown_words",
     "whole_words",
 ]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from rerank_adapters.text.pipeline import TextPipeline
 from rerank_plugins.core.brackets_and_quotes import Words
@@ -63,12 +64,26 @@ def unknown_rate(vocabulary: Words, texts: Sequence[str]) -> float:
     return sum(count for word, count in words.items() if word not in vocabulary) / max(1, words.total())
 
 
-def vocabulary_warnings(
-    contains: Callable[[str], bool], texts: Sequence[str], model: str = "the language model", least: float = 0.0
-) -> list[str]:
-    """Warnings about texts with out-of-vocabulary words: their rate, examples, and the text steps that would help.
+@dataclass(frozen=True)
+class UnknownWords:
+    """Words of texts that a model does not know: their proportion, examples, the kinds of preprocessing that the texts
+    show, and the text steps that lower the proportion, with the one after these.
+    """
 
-    Where the rate is below `least` there is no warning, whether steps would help or not.
+    model: str
+    rate: float
+    examples: str
+    looks: frozenset[str]
+    steps: tuple[str, ...] = ()
+    rate_after: float = 0.0
+
+
+def unknown_words(
+    contains: Callable[[str], bool], texts: Sequence[str], model: str = "the language model", least: float = 0.0
+) -> UnknownWords | None:
+    """The unknown words of texts; None where there are few, or fewer than HIGH_OOV_RATE against which no steps help.
+
+    Where the rate is below `least` there are few, whether steps would help or not.
     """
     distinct = list(dict.fromkeys(texts))
     sample = distinct[:: max(1, len(distinct) // MAX_TEXTS)]
@@ -84,7 +99,7 @@ def vocabulary_warnings(
     steps: tuple[str, ...] = ()
     before = now = rate(steps)
     if before < least:
-        return []
+        return None
     while now > 0.01 and len(steps) < 3:
         tried = {step: rate((*steps, step)) for step in REMEDIES if step not in steps}
         best = min(tried, key=lambda step: tried[step])
@@ -92,10 +107,29 @@ def vocabulary_warnings(
             break
         steps, now = (*steps, best), tried[best]
     if not steps and before < HIGH_OOV_RATE:
-        return []
+        return None
     unknown = Counter(word for text in sample for word in text.split() if not known[word])
     examples = " ".join(word for word, _ in unknown.most_common(5))
-    kinds = ", ".join(sorted(looks_like(sample)))
-    looks = f"; the text looks {kinds}" if kinds else ""
-    message = f"{before:.1%} of the words are unknown to {model} ({examples}){looks}"
-    return [message + (f"; {now:.1%} would be with text = {list(steps)}" if steps else "")]
+    return UnknownWords(model, before, examples, looks_like(sample), steps, now)
+
+
+def by_remedy(found: Iterable[tuple[str, UnknownWords]]) -> Iterator[tuple[list[str], str]]:
+    """A line for all unknown words that the same text steps help against, with the places where they were found.
+
+    Of the same model in several places, the highest proportion is named.
+    """
+    groups: dict[tuple[str, ...], list[tuple[str, UnknownWords]]] = {}
+    for place, one in found:
+        groups.setdefault(one.steps, []).append((place, one))
+    for steps, group in groups.items():
+        highest: dict[str, UnknownWords] = {}
+        for _, one in group:
+            highest[one.model] = max(highest.get(one.model, one), one, key=lambda each: each.rate)
+        first, *others = highest.values()
+        message = f"{first.rate:.1%} of the words are unknown to {first.model}"
+        message += "".join(f", {one.rate:.1%} to {one.model}" for one in others) + f" ({first.examples})"
+        if first.looks:
+            message += f"; the text looks {', '.join(sorted(first.looks))}"
+        if steps:
+            message += f"; {max(one.rate_after for one in highest.values()):.1%} would be with text = {list(steps)}"
+        yield list(dict.fromkeys(place for place, _ in group)), message

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_adapters.features.unknown_words import warn_of_foreign
+from rerank_adapters.features.unknown_words import warn_if_foreign
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FloatArray, LanguageModel, SentenceModel
 from rerank_plugins.core.logarithms import LN10
@@ -108,7 +108,7 @@ def _blocks(model: SentenceModel, lines: Iterable[str], text: TextPipeline) -> I
     while block := [line.split() for line in text.apply([line.rstrip("\r\n") for line in islice(lines, size)])]:
         size = min(2 * size, SENTENCES_OF_A_BLOCK)
         if not warned:
-            warn_of_foreign(model, [" ".join(words) for words in block])
+            warn_if_foreign(model, [" ".join(words) for words in block])
             warned = True
         for word in {word for words in block for word in words} - known.keys():
             known[word] = word in model

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from rerank_adapters.applications.language_models.token_spans import spans_of
 from rerank_adapters.chain.loading import load_all
-from rerank_adapters.features.unknown_words import warn_of_foreign
+from rerank_adapters.features.unknown_words import warn_if_foreign
 from rerank_adapters.given_texts import Text, Words, blocks_of, checked_texts, pipeline_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
@@ -113,7 +113,7 @@ def measured_by_all(
         by_model = []
         for model in models.values():
             if not number:
-                warn_of_foreign(model, [" ".join(words) for words in sentences])
+                warn_if_foreign(model, [" ".join(words) for words in sentences])
             measures = complexity(model, sentences, entropy)
             by_model.append(
                 [

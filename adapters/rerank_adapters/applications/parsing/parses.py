@@ -13,7 +13,7 @@ from itertools import chain, islice, tee
 from typing import NamedTuple
 
 from rerank_adapters.features.processes import Processes
-from rerank_adapters.features.unknown_words import warn_of_unparsed
+from rerank_adapters.features.unknown_words import warn_if_unparsable
 from rerank_plugins import Parse, Parser
 from rerank_plugins.kit.files.cached_parser import CachedParser
 
@@ -73,7 +73,7 @@ def _looked_up(parser: CachedParser, sentences: Iterable[Words]) -> Iterator[Bat
     source = iter(sentences)
     for number, batch in enumerate(iter(lambda: list(islice(source, SENTENCES_OF_BATCH)), [])):
         if not number:
-            warn_of_unparsed(parser, [" ".join(words) for words in batch])
+            warn_if_unparsable(parser, [" ".join(words) for words in batch])
         yield Batch(batch, *parser.known(batch))
 
 
