@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.builder import Builder
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, Metric
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.loader import load_plugins
@@ -237,7 +237,7 @@ def built(kind: str, name: str, options: dict[str, object] | None, base: Path = 
     assert options is not None, f"{kind} {name!r} is registered, but has no case in {Path(__file__).name}"
     files = {"arpa": {"use": "ngram-lm", "model": ARPA}, "ngram-arpa": {"use": "ngram-lm", "model": ARPA}}
     named = {"language_model": files}
-    return Builder(REGISTRY, base, named).build(kind, {"use": name, **options})
+    return Spec.read(kind, {"use": name, **options}, Names(REGISTRY, base, named)).make()
 
 
 def test_every_case_is_of_something_registered():

@@ -17,7 +17,6 @@ from typing import Any, overload
 
 import numpy as np
 
-from rerank_adapters.chain.provenance import recorded_job
 from rerank_adapters.data.unlike import ListFacts
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.extract import extracted
@@ -25,6 +24,7 @@ from rerank_adapters.features.extraction import RECORDED, Extraction
 from rerank_adapters.features.feature import Feature, check_names, names_of
 from rerank_adapters.features.tables import check_same_lists
 from rerank_adapters.formats.decoder_features import DenseRule, align
+from rerank_adapters.job.job import Job
 from rerank_adapters.rows import Rows
 from rerank_adapters.tuners.margin import with_margin
 from rerank_adapters.tuners.mbr_decision import expected_scores
@@ -271,9 +271,9 @@ class Reranker:
 
             registry = load_plugins(BUILTIN)
         weights = read_weights(path)
-        job = recorded_job(weights.provenance, Path(path), registry)
+        job = Job.of_record(weights.provenance, Path(path), registry)
         measure = job.measures[0] if weights.decision == "mbr" else None
-        return cls(weights, job.features, measure, job.format)
+        return cls(weights, job.features(), measure, job.format)
 
     def rerank(
         self,

@@ -1,6 +1,6 @@
 """Loads plugins: built-in packages, installed distributions and single files are all registered in the same way.
 
-`load_plugins()` returns a new `Registry` (registry.py) at each call; a `Builder` (chain/builder.py) makes objects from
+`load_plugins()` returns a new `Registry` (registry.py) at each call; a `Spec` (job/specs.py) makes objects from
 the tables of a config.
 """
 

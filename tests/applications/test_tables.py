@@ -140,13 +140,14 @@ def test_a_prefix_parts_equal_names(folder):
     assert "extracted" not in again.err
 
 
-def test_tables_with_other_pipelines_under_one_name_do_not_join(folder):
+def test_each_feature_keeps_its_own_steps_where_two_configs_call_them_alike(folder):
     for name, step in (("one", "lowercase"), ("two", "uppercase")):
         config = f'[text]\nt = ["{step}"]\n[[feature]]\nuse = "length"\nlabel = "{name}"\ntext = "t"\n'
         (folder / f"{name}.toml").write_text(config, encoding="utf-8")
         done("extract", folder / "n", "-c", folder / f"{name}.toml", "-o", folder / f"{name}.npz")
-    refusal = refused("table", "join", folder / "one.npz", folder / "two.npz", "-o", folder / "all.npz")
-    assert refusal == "two tables record different settings as [text] t: extract one of them anew"
+    done("table", "join", folder / "one.npz", folder / "two.npz", "-o", folder / "all.npz")
+    features = FeatureTable.load(folder / "all.npz").provenance["job"]["feature"]
+    assert [(table["label"], table["text"]) for table in features] == [("one", ["lowercase"]), ("two", ["uppercase"])]
 
 
 def test_tables_of_other_lists_do_not_join(folder):

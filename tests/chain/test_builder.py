@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.builder import Builder
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.systems import without
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, FeatureExtractor, Parse, Parser, PluginError, option
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import Entry, Registry
@@ -55,7 +54,7 @@ def registry() -> Registry:
 
 
 def test_paths_are_relative_to_the_config(registry, tmp_path):
-    made = Builder(registry, tmp_path).build("feature", {"use": "everything", "model": "lm.arpa"})
+    made = Spec.read("feature", {"use": "everything", "model": "lm.arpa"}, Names(registry, tmp_path)).make()
     assert made == Everything(tmp_path / "lm.arpa")
 
 
@@ -76,7 +75,7 @@ def test_paths_are_relative_to_the_config(registry, tmp_path):
 )
 def test_wrong_options(registry, table, message):
     with pytest.raises(ConfigError, match=message) as caught:
-        Builder(registry).build("feature", table, "[[feature]] 2")
+        Spec.read("feature", table, Names(registry), "[[feature]] 2").make()
     assert str(caught.value).startswith("[[feature]] 2: ")
 
 
@@ -84,13 +83,13 @@ def test_unknown_plugin(registry):
     with pytest.raises(
         PluginError, match=r"\[\[feature\]\] 1: no feature named 'everthing'; did you mean 'everything'"
     ):
-        Builder(registry).build("feature", {"use": "everthing"}, "[[feature]] 1")
+        Spec.read("feature", {"use": "everthing"}, Names(registry), "[[feature]] 1").make()
 
 
 def test_a_named_parser_is_built_once_and_cached(registry):
-    builder = Builder(registry, named={"parser": {"mine": {"use": "counting"}}})
-    first = builder.build("feature", {"use": "everything", "model": "a", "parser": "mine"})
-    second = builder.build("feature", {"use": "everything", "model": "b", "parser": "mine"})
+    names = Names(registry, tables={"parser": {"mine": {"use": "counting"}}})
+    first = Spec.read("feature", {"use": "everything", "model": "a", "parser": "mine"}, names).make()
+    second = Spec.read("feature", {"use": "everything", "model": "b", "parser": "mine"}, names).make()
     assert first.parser is second.parser
     assert isinstance(first.parser, CachedParser)
     sentences = [["a", "b"], ["c"], ["a", "b"]]
@@ -100,26 +99,25 @@ def test_a_named_parser_is_built_once_and_cached(registry):
 
 
 def test_an_option_that_is_a_plugin_takes_its_table(registry):
-    builder = Builder(registry)
+    names = Names(registry)
     tables = [{"use": "everything", "model": str(n), "parser": {"use": "counting", "asked": 7}} for n in range(2)]
-    first, second = (builder.build("feature", table) for table in tables)
+    first, second = (Spec.read("feature", table, names).make() for table in tables)
     assert first.parser is second.parser
     assert first.parser.parser == CountingParser(7)
     wrong = {"use": "everything", "model": "x", "parser": {"use": "counting", "askd": 7}}
     with pytest.raises(ConfigError, match=r"\[\[feature\]\] 1: parser: counting has no option 'askd'"):
-        builder.build("feature", wrong, "[[feature]] 1")
+        Spec.read("feature", wrong, names, "[[feature]] 1").make()
     with pytest.raises(ConfigError, match="option 'parser' is 3; wanted the name or the table of a parser"):
-        builder.build("feature", {"use": "everything", "model": "x", "parser": 3})
+        Spec.read("feature", {"use": "everything", "model": "x", "parser": 3}, names).make()
 
 
 def test_a_job_and_its_copies_share_equal_objects():
     registry = load_plugins(BUILTIN)
     config = Config(feature=[{"use": "length"}, {"use": "word-posteriors"}])
-    job = Job.create(config, registry)
-    copies = job.only(["length"]), job.changed(jobs=3), without(job, ["word-posteriors"])
-    assert all(copy.extractor("length") is job.extractor("length") for copy in copies)
+    job = Job.of(config, registry)
+    copies = job.changed(jobs=3), job.without(["word-posteriors"]), Job.of(config, registry)
+    assert all(copy.feature("length").extractor is job.feature("length").extractor for copy in copies)
     assert all(copy.measures[0].metric is job.measures[0].metric and copy.tuner is job.tuner for copy in copies)
     changed = job.changed(tuner={"use": "pro"}, metric=[{"use": "ter"}])
     assert changed.tuner != job.tuner
     assert changed.measures[0].metric != job.measures[0].metric
-    assert Job.create(config, registry).extractor("length") is not job.extractor("length")

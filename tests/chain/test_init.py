@@ -18,8 +18,8 @@ from rerank_adapters.chain.config_draft.assignment import (
 from rerank_adapters.chain.config_draft.draft import Draft
 from rerank_adapters.chain.config_draft.recognition import Lists, recognise
 from rerank_adapters.chain.config_draft.texts import look_of
-from rerank_adapters.chain.job import Job
 from rerank_adapters.job.config import read_config
+from rerank_adapters.job.job import Job
 from rerank_adapters.run.check import check
 from rerank_adapters.text.languages import language_of
 from rerank_plugins import FormatError, Hypothesis, NBestList
@@ -219,12 +219,12 @@ def test_folders_are_sets_and_a_config_of_all_that_is_in_them_passes_the_check(t
     assert 'label = "comet"\nfile = "data/{set}/comet.txt"' in text
     assert 'use = "untranslated"\ntext = "written"\nsource_text = "source"' in text
     (tmp_path / "job.toml").write_text(text)
-    job = Job.create(read_config(tmp_path / "job.toml"), REGISTRY)
+    job = Job.of(read_config(tmp_path / "job.toml"), REGISTRY)
     assert not check(job).failed()
     config = job.config
     assert config.test[0].groups.name == "utt2spk"
     assert not config.evaluation.resample_groups  # three speakers are too few
-    assert job.for_set("tune").extractor("comet").file == tmp_path / "data" / "dev" / "comet.txt"
+    assert job.feature("comet", "tune").extractor.file == tmp_path / "data" / "dev" / "comet.txt"
 
 
 def test_scores_belong_to_the_lists_with_as_many_hypotheses(tmp_path):

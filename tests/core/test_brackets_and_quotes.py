@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.builder import Builder
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import LanguageModel
 from rerank_plugins.core.brackets_and_quotes import BRACKETS, PLAIN, known_spelling, normal_form, normal_text, spellings
 from rerank_plugins.core.constituency_tree import read_trees, write_tree
@@ -68,7 +68,7 @@ def respelled(text, small=False):
 
 @cache
 def built(kind, name, folder=Path()):
-    return Builder(REGISTRY, folder, {}).build(kind, {"use": name, **OPTIONS.get(name, {})})
+    return Spec.read(kind, {"use": name, **OPTIONS.get(name, {})}, Names(REGISTRY, folder)).make()
 
 
 @given(st.lists(st.sampled_from([*PLAIN, *PLAIN.values(), "-lrb-", "dog", "x-LRB-", "-LRB--RRB-"]), max_size=6))

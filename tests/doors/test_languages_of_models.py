@@ -7,12 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from rerank_adapters.chain.builder import Builder
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
-from rerank_adapters.chain.text_pipelines import text_pipeline
 from rerank_adapters.features.unknown_words import language_of_model
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins.kit.files.languages import embedded
 from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
 from tests.command_line import done, refused
@@ -115,11 +113,11 @@ def test_errors_of_english_are_not_inserted_into_other_languages(put):
 
 
 def test_weights_and_tables_record_the_language(tmp_path):
-    job = Job.create(Config(language="de", feature=[{"use": "hhmm-lm"}]), REGISTRY)
-    recorded = recorded_tables(job, tmp_path, *EXTRACTING)
+    job = Job.of(Config(language="de", feature=[{"use": "hhmm-lm"}]), REGISTRY)
+    recorded = job.record(tmp_path, "feature")
     assert recorded["language"] == "de"
-    again = Job.create(Config.model_validate({**recorded, "base": tmp_path}), REGISTRY)
-    assert again.extractor("hhmm-lm").model == embedded("hhmm.pcfg", "de")
+    again = Job.of(Config.model_validate({**recorded, "base": tmp_path}), REGISTRY)
+    assert again.feature("hhmm-lm").extractor.model == embedded("hhmm.pcfg", "de")
 
 
 @pytest.fixture
@@ -147,7 +145,7 @@ def test_a_model_of_a_treebank_records_the_parser_that_is_named(package, tmp_pat
     assert read_trained_on(model).parser["use"] == "biaffine"
     shutil.move(model, package / "treelet-lm.zst")
     shutil.move(parser, package / "parser.biaffine")
-    treelet = Builder(REGISTRY, language="xx").build("feature", {"use": "treelet-lm"})
+    treelet = Spec.read("feature", {"use": "treelet-lm"}, Names(REGISTRY, language="xx")).make()
     assert treelet.parsers[0].parser.model == package / "parser.biaffine"
     assert treelet.totals([["der", "Hund", "schläft"]])[0] < 0
     wrong = refused(
@@ -160,7 +158,7 @@ def test_a_model_that_records_no_parser_has_that_of_the_language(package, tmp_pa
     shutil.copy(embedded("parser.biaffine", "de"), package / "parser.biaffine")
     done("train", "treelet-lm", tmp_path / "trees.conllu", "--language", "de", "-o", package / "treelet-lm.zst")
     assert not read_trained_on(package / "treelet-lm.zst").parser
-    treelet = Builder(REGISTRY, language="xx").build("feature", {"use": "treelet-lm"})
+    treelet = Spec.read("feature", {"use": "treelet-lm"}, Names(REGISTRY, language="xx")).make()
     assert treelet.parsers[0].parser.model == package / "parser.biaffine"
     assert treelet.totals([["der", "Hund", "schläft"]])[0] < 0
 
@@ -168,11 +166,11 @@ def test_a_model_that_records_no_parser_has_that_of_the_language(package, tmp_pa
 @pytest.mark.parametrize(("language", "lower"), [("tr", "ışık iyi"), ("en", "IŞIK İYİ".lower())])
 def test_lower_case_is_that_of_the_language(language, lower):
     text = {"steps": ["lowercase"]}
-    job = Job.create(Config(language=language, text=text), REGISTRY)
-    assert text_pipeline(job.config, "steps", "here").apply(["IŞIK İYİ"]) == [lower]
-    assert text_pipeline(job.config, "lowercase", "here").apply(["IŞIK İYİ"]) == [lower]
-    assert text_pipeline(job.config, "lowercase", "here", of_source=True).apply(["IŞIK"]) == ["işik"]
-    assert text_pipeline(job.config, "uppercase", "here").apply(["iı"]) == ["İI" if language == "tr" else "II"]
+    job = Job.of(Config(language=language, text=text), REGISTRY)
+    assert job.names.pipeline("steps", "here").apply(["IŞIK İYİ"]) == [lower]
+    assert job.names.pipeline("lowercase", "here").apply(["IŞIK İYİ"]) == [lower]
+    assert job.names.pipeline("lowercase", "here", of_source=True).apply(["IŞIK"]) == ["işik"]
+    assert job.names.pipeline("uppercase", "here").apply(["iı"]) == ["İI" if language == "tr" else "II"]
 
 
 def test_a_trainer_has_the_lower_case_of_its_language(put, tmp_path):

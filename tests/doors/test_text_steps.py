@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import recorded_tables
-from rerank_adapters.chain.text_pipelines import text_pipeline
 from rerank_adapters.job.config import Config, read_config
+from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.text import TextPipeline, split_steps
 from rerank_plugins import ConfigError, FeatureTable
@@ -73,9 +71,9 @@ def test_source_text_and_named_pipelines_in_lists(tmp_path):
         text={"whole": "undo-bpe+lowercase", "more": ["reverse"]},  # type: ignore[dict-item]
         feature=[{"use": "length", "text": ["whole", "reverse"], "source_text": "more+uppercase"}],
     )
-    job = Job.create(config, _registry())
-    assert job.pipelines("text")["length"].steps == ("undo-bpe", "lowercase", "reverse")
-    assert job.pipelines("source_text")["length"].steps == ("reverse", "uppercase")
+    job = Job.of(config, _registry())
+    assert job.feature("length").text.steps == ("undo-bpe", "lowercase", "reverse")
+    assert job.feature("length").source.steps == ("reverse", "uppercase")
 
 
 def test_a_name_that_is_nothing_is_an_error_of_its_place():
@@ -83,13 +81,13 @@ def test_a_name_that_is_nothing_is_an_error_of_its_place():
     with pytest.raises(
         ConfigError, match=r"\[\[feature\]\] length: no text pipeline or step named 'whol'; did you mean"
     ):
-        Job.create(config, _registry()).pipelines("text")
+        Job.of(config, _registry()).features()
 
 
 def test_pipelines_of_a_config(tmp_path):
     (tmp_path / "c.toml").write_text('[text]\na = "undo-bpe+lowercase"\nb = ["undo-bpe", "lowercase"]\n')
-    job = Job.create(read_config(tmp_path / "c.toml"), _registry())
-    named = [text_pipeline(job.config, value, "x") for value in ("a", "b", ["undo-bpe", "lowercase"])]
+    job = Job.of(read_config(tmp_path / "c.toml"), _registry())
+    named = [job.names.pipeline(value, "x") for value in ("a", "b", ["undo-bpe", "lowercase"])]
     assert named[0] == named[1] == named[2]
 
 
@@ -138,7 +136,7 @@ def test_a_folder_of_the_same_name_is_no_step_and_no_label(tmp_path, monkeypatch
 
 def test_files_of_steps_are_recorded_relative_to_the_table(tmp_path):
     config = Config(feature=[{"use": "length", "text": "classes:c.tsv+lowercase"}], base=tmp_path)
-    tables = recorded_tables(Job.create(config, _registry()), tmp_path / "work", "feature")
+    tables = Job.of(config, _registry()).record(tmp_path / "work", "feature")
     assert tables["feature"][0]["text"] == ["classes:../c.tsv", "lowercase"]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.builder import Builder
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.testing import check_feature_extractor
 from tests.neural.tiny_models import needs_transformers, word_piece
@@ -37,7 +37,9 @@ def test_values_and_contract(file: Path, tmp_path: Path) -> None:
     tokenizer = word_piece()
     tokenizer.save_pretrained(tmp_path)
     registry = load_plugins(files=[file])
-    features = [Builder(registry).build("feature", {"use": NAME, "model": tmp_path, "target": k}) for k in (0, 1)]
+    features = [
+        Spec.read("feature", {"use": NAME, "model": tmp_path, "target": k}, Names(registry)).make() for k in (0, 1)
+    ]
     sentences = [["the", "cat"], [], ["a", "dog", "sat"]]
     both = np.hstack([feature.values(sentences) for feature in features])
     np.testing.assert_allclose(np.exp(both).sum(axis=1), 1, rtol=1e-6)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.builder import Builder
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import Hypothesis, NBestList
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.testing import check_feature_extractor
@@ -48,7 +48,7 @@ def test_plugin_file_is_loaded_with_its_option_and_description(folder: Path) -> 
 @pytest.mark.parametrize(("lowercase", "expected"), [(True, [0.5, 1.0, 1.0]), (False, [0.75, 1.0, 1.0])])
 def test_values(folder: Path, lowercase: bool, expected: list[float]) -> None:
     registry = load_plugins(files=[folder / "type_token_ratio.py"])
-    extractor = Builder(registry).build("feature", {"use": NAME, "lowercase": lowercase})
+    extractor = Spec.read("feature", {"use": NAME, "lowercase": lowercase}, Names(registry)).make()
     nbest = NBestList("0", tuple(Hypothesis(text) for text in ("The the dog dog", "a dog", "")))
     np.testing.assert_array_equal(extractor.extract(nbest), np.array(expected)[:, None])
 

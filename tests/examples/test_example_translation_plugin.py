@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.builder import Builder
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.testing import check_feature_extractor
@@ -39,7 +39,7 @@ def model(file: Path, tmp_path: Path) -> Path:
 
 
 def extractor(file: Path, model: Path):
-    return Builder(load_plugins(files=[file])).build("feature", {"use": NAME, "model": str(model)})
+    return Spec.read("feature", {"use": NAME, "model": str(model)}, Names(load_plugins(files=[file]))).make()
 
 
 def test_values(file: Path, model: Path) -> None:

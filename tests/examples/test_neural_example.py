@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rerank_adapters.job.specs import Names, Spec
 from tests.command_line import rerank
 
 torch = pytest.importorskip("torch", reason="torch is not installed: it comes with the extra `neural`")
@@ -205,7 +206,6 @@ def test_neural_causal_gives_forced_scores(tmp_path: Path, root: Path) -> None:
     pytest.importorskip("transformers", reason="not installed: pip install transformers")
     from example_nbest.neural.gpt2 import write_gpt2
     from example_nbest.neural.text import encoded, learn_pieces, open_pieces
-    from rerank_adapters.chain.builder import Builder
     from rerank_plugins.core.loader import load_plugins
 
     texts = (root / "example_nbest/mt/train.en").read_text(encoding="utf-8").splitlines()[:300]
@@ -214,8 +214,8 @@ def test_neural_causal_gives_forced_scores(tmp_path: Path, root: Path) -> None:
     model = random_model(Shape(len(pieces), **TINY | {"encoder": 0, "decoder": 2}))
     write_gpt2(model, pieces, tmp_path / "gpt2")
     texts = [*texts[:20], "Wörds ж ж and no words", "a"]
-    plugin = Builder(load_plugins(installed=False)).build(
-        "language_model", {"use": "neural-causal", "model": tmp_path / "gpt2"}
-    )
+    plugin = Spec.read(
+        "language_model", {"use": "neural-causal", "model": tmp_path / "gpt2"}, Names(load_plugins(installed=False))
+    ).make()
     forced = score.forced_scores(model, [([END], target) for target in encoded(pieces, texts)])
     np.testing.assert_allclose(plugin.totals([text.split() for text in texts]), forced, rtol=1e-5)

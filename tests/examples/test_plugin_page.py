@@ -10,7 +10,7 @@ import pytest
 
 import rerank_plugins
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.builder import Builder
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import FeatureTable, read_conllu
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit.files.languages import embedded
@@ -52,7 +52,7 @@ def job(small, tmp_path, monkeypatch):
 
 def build(job, kind, table):
     registry = load_plugins(BUILTIN, [job / file for file in SECTIONS], installed=False)
-    return Builder(registry, job).build(kind, table)
+    return Spec.read(kind, table, Names(registry, job)).make()
 
 
 def commands(file: str) -> list[list[str]]:

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Job
 from rerank_adapters.features.extract import extract
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_plugins.core.loader import load_plugins
 
@@ -52,8 +52,8 @@ def registry():
 
 def values(registry, nbests, features, jobs=1, cached=None):
     """(rows, columns) by what `rerank extract` calls, with features that have not seen any text before."""
-    job = Job.create(Config(feature=[plugin_table(feature) for feature in features]), registry)
-    return extract(nbests, job.features, Processes(jobs), cached=cached)
+    job = Job.of(Config(feature=[plugin_table(feature) for feature in features]), registry)
+    return extract(nbests, job.features(), Processes(jobs), cached=cached)
 
 
 @pytest.mark.parametrize("features", FAMILIES.values(), ids=FAMILIES)

@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from rerank_adapters.chain.builder import Builder
-from rerank_adapters.chain.job import Job
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
+from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.run.check import check
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.trained_on import TrainedOn
@@ -54,7 +54,7 @@ def installed(package, monkeypatch):
 
 
 def built(kind, use, **options):
-    return Builder(REGISTRY, language="eo").build(kind, {"use": use, **options})
+    return Spec.read(kind, {"use": use, **options}, Names(REGISTRY, language="eo")).make()
 
 
 def test_a_package_is_found_by_its_entry_point(installed):
@@ -96,10 +96,12 @@ def test_features_that_read_another_plugin_read_that_of_the_language(installed, 
 
 def test_english_is_what_plugins_have_anyhow():
     """Named or not: but a plugin that needs a model gets it only where the language is named."""
-    assert Builder(REGISTRY, language="en").build("feature", {"use": "hhmm-lm"}).model is None
-    assert Builder(REGISTRY, language="en").build("parser", {"use": "biaffine"}).model == embedded("parser.biaffine")
+    assert Spec.read("feature", {"use": "hhmm-lm"}, Names(REGISTRY, language="en")).make().model is None
+    assert Spec.read("parser", {"use": "biaffine"}, Names(REGISTRY, language="en")).make().parser.model == embedded(
+        "parser.biaffine"
+    )
     with pytest.raises(ConfigError, match="biaffine needs the option 'model'"):
-        Builder(REGISTRY).build("parser", {"use": "biaffine"})
+        Spec.read("parser", {"use": "biaffine"}, Names(REGISTRY)).make()
     assert defaults_of("", "pcfg", ["model"], []) == {}
     assert defaults_of("en", "slr", [], []) == {}
     assert read_trained_on(embedded("hhmm.pcfg")) == TrainedOn("en")
@@ -107,7 +109,7 @@ def test_english_is_what_plugins_have_anyhow():
 
 def test_the_check_names_the_models_of_the_language(installed):
     def lines(language):
-        job = Job.create(Config(language=language, feature=[{"use": "treelet-lm"}]), REGISTRY)
+        job = Job.of(Config(language=language, feature=[{"use": "treelet-lm"}]), REGISTRY)
         return [(found.level, found.text) for found in check(job).findings if found.where in ("language", "plugins")]
 
     assert lines("eo") == [("ok", "eo, with models of pcfg, treelet-lm"), ("ok", "treelet-lm, bleu, mira")]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.builder import Builder
-from rerank_adapters.chain.job import Job
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
+from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.run.check import check
 from rerank_plugins import ModelError
 from rerank_plugins.constituency.parser import PcfgParser
@@ -66,7 +66,7 @@ def train(place, *arguments, model="dependency-lm"):
 
 def build(use, path, **options):
     kind = "language_model" if use == "treelet-lm" else "feature"
-    return Builder(REGISTRY).build(kind, {"use": use, "model": str(path), **options})
+    return Spec.read(kind, {"use": use, "model": str(path), **options}, Names(REGISTRY)).make()
 
 
 def test_the_parser_of_the_trees_is_the_default(place):
@@ -84,8 +84,10 @@ def test_the_parser_is_found_from_a_config_elsewhere(place, monkeypatch):
     path = train(place, place / "de.txt", "-p", f"biaffine,model={place / 'german.biaffine'}")
     monkeypatch.chdir(place)
     (place / "configs").mkdir()
-    builder = Builder(REGISTRY, Path("configs"))
-    feature = builder.build("feature", {"use": "dependency-lm", "model": os.path.relpath(path, place / "configs")})
+    names = Names(REGISTRY, Path("configs"))
+    feature = Spec.read(
+        "feature", {"use": "dependency-lm", "model": os.path.relpath(path, place / "configs")}, names
+    ).make()
     assert feature.parser.parser == BiaffineParser(place / "german.biaffine")
 
 
@@ -107,7 +109,7 @@ def test_language_models_of_trees_refuse_it_too(place, use):
     variant = ("--variant", "headlex") if use == "headlex" else ()
     path = train(place, place / "de.conllu", "--language", "de", *variant, model="treelet-lm")
     with pytest.raises(ModelError, match="trained on 'de', and the default parser reads 'en'"):
-        Builder(REGISTRY).build("language_model", {"use": use, "model": str(path)})
+        Spec.read("language_model", {"use": use, "model": str(path)}, Names(REGISTRY)).make()
 
 
 def test_the_parser_gives_as_many_trees_as_are_summed_over(place):
@@ -190,7 +192,7 @@ def test_check_warns_for_every_embedded_model(place):
     (place / "lists").write_text(lists, encoding="utf-8")
     features = ("treelet-lm", "dependency-lm", "svs-similarity")
     config = {"test": [{"nbest": ["lists"]}], "feature": [{"use": use} for use in features], "base": place}
-    findings = check(Job.create(Config.model_validate(config), REGISTRY)).findings
+    findings = check(Job.of(Config.model_validate(config), REGISTRY)).findings
     warned = " ".join(finding.text for finding in findings if "words are unknown" in finding.text)
     assert set(re.findall(r"of '([a-z-]+)', which", warned)) == set(features)
 

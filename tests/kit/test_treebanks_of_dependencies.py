@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.builder import Builder
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ModelError
 from rerank_plugins.constituency.parser import PcfgParser
 from rerank_plugins.core.dependency_tree import write_conllu
@@ -85,9 +85,9 @@ def test_a_treelet_model_goes_with_a_parser_of_the_same_labels(made, grammar):
     path, parser = made / "made.treelet", f"pcfg,model={grammar}"
     done("train", "treelet-lm", made / "made.conllu", made / "made.txt", "-p", parser, "--text", "none", "-j", "1",
          "--language", "art", "-o", path)  # fmt: skip
-    model = Builder(load_plugins(BUILTIN, installed=False)).build(
-        "language_model", {"use": "treelet-lm", "model": str(path)}
-    )
+    model = Spec.read(
+        "language_model", {"use": "treelet-lm", "model": str(path)}, Names(load_plugins(BUILTIN, installed=False))
+    ).make()
     assert (model.totals([["eht", "."]]) < 0).all()  # parsed by the recorded parser
     xpos = ("--tags", "xpos", "--variant", "pcfg", "--language", "art")
     done("train", "treelet-lm", made / "xpos.conllu", *xpos, "-o", path)

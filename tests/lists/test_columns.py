@@ -13,7 +13,6 @@ from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.pairs import read_scored_pairs
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.job.config import Config
 from rerank_adapters.metrics.column import ColumnMetric
 from rerank_plugins import ConfigError, FeatureTable, FormatError, Hypothesis, NBestList
 from rerank_plugins.lists.column import ColumnFeature, read_columns
@@ -241,12 +240,3 @@ def test_a_wrong_number_of_lines_is_found_by_check_and_run(job, tmp_path):
     ran = rerank("run", job, "--work", tmp_path / "work")
     assert ran.code == 2
     assert "dev.scores:5: a surplus line: the lists have 4 hypotheses, the file has 5 lines" in ran.err
-
-
-def test_only_files_with_a_set_are_changed():
-    from rerank_adapters.builtin import BUILTIN
-    from rerank_adapters.chain.job import Job
-    from rerank_plugins.core.loader import load_plugins
-
-    job = Job.create(Config(feature=[{"use": "length"}]), load_plugins(BUILTIN, installed=False))
-    assert job.for_set("tune") is job

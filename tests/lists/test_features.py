@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.chain.builder import Builder
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.lists.decoder_order import DecoderScoreFeature, ReciprocalRankFeature
@@ -102,6 +102,6 @@ def test_a_missing_source_is_named(extractor):
 
 
 def test_options_that_do_not_go_together_name_their_table(tmp_path):
-    builder = Builder(load_plugins(installed=False), Path(tmp_path))
+    names = Names(load_plugins(installed=False), Path(tmp_path))
     with pytest.raises(ConfigError, match=r"\[\[feature\]\] 1: language-model-ratio: give one of"):
-        builder.build("feature", {"use": "language-model-ratio"}, "[[feature]] 1")
+        Spec.read("feature", {"use": "language-model-ratio"}, names, "[[feature]] 1").make()

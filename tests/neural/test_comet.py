@@ -9,7 +9,7 @@ import pytest
 import rerank_adapters
 from rerank_adapters.applications.mbr import mbr
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.builder import Builder
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, FormatError, Hypothesis, ModelError, NBestList, RerankError
 from rerank_plugins.core.identity import describe
 from rerank_plugins.core.loader import load_plugins
@@ -129,9 +129,11 @@ def test_tuning_evaluating_and_mbr(folders):
 def test_expected_utility(folders, tmp_path):
     (tmp_path / "samples").write_text("0 ||| a dog ||| ||| 1\n0 ||| the cat ||| ||| 1\n0 ||| a dog ||| ||| 1\n")
     own = {"use": "comet", "model": str(folders / "comet"), "dtype": "float64"}
-    feature = Builder(load_plugins(BUILTIN, installed=False)).build(
-        "feature", {"use": "expected-utility", "samples": tmp_path / "samples", "utility": own}
-    )
+    feature = Spec.read(
+        "feature",
+        {"use": "expected-utility", "samples": tmp_path / "samples", "utility": own},
+        Names(load_plugins(BUILTIN, installed=False)),
+    ).make()
     nbest = NBestList("0", tuple(map(Hypothesis, HYPOTHESES)), source=SOURCES[0])
     values = feature.extract(nbest)[:, 0]
     statistics = feature.utility.with_sources(SOURCES[:1]).statistics([HYPOTHESES], [["a dog", "the cat", "a dog"]])

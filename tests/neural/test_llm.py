@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.chain.builder import Builder
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
 from rerank_plugins.core.identity import describe
 from rerank_plugins.core.loader import load_plugins
@@ -82,7 +82,9 @@ def test_the_value_is_ln_p_of_the_hypothesis_given_the_prompt_with_the_source():
 
 def test_contracts():
     with serving(Behaviour()) as url:
-        model = Builder(load_plugins(installed=False)).build("language_model", {"use": "llm", "model": "m", "url": url})
+        model = Spec.read(
+            "language_model", {"use": "llm", "model": "m", "url": url}, Names(load_plugins(installed=False))
+        ).make()
         check_language_model(model)
         check_feature_extractor(model)
 

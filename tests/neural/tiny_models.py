@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.chain.builder import Builder
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.testing import SENTENCES
 
@@ -18,7 +18,9 @@ needs_transformers = pytest.mark.skipif(bool(MISSING), reason=REASON)
 
 
 def build(kind_of_plugin: str, use: str, **options):
-    return Builder(load_plugins(installed=False)).build(kind_of_plugin, {"use": use, "dtype": "float64", **options})
+    return Spec.read(
+        kind_of_plugin, {"use": use, "dtype": "float64", **options}, Names(load_plugins(installed=False))
+    ).make()
 
 
 def write_models(folder: Path, names: Collection[str] = ("gpt2", "qwen", "bert", "t5", "bart")) -> Path:

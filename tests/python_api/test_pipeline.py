@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rerank_adapters import Pipeline, load, read_nbest
-from rerank_adapters.api.plugin_tables import PluginTables, table_of
-from rerank_adapters.chain.loading import all_plugins
+from rerank_adapters.job.loading import all_plugins
+from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.weights import read_weights
@@ -176,8 +176,8 @@ def test_objects_are_features_metrics_and_tuners(lists, references, test_lists, 
     own = Own(3.0)
     model = load("ngram-lm", model=small / "lm.arpa")
     objects = Pipeline([own, LengthFeature(), model], metric=Bleu(tokenize="none"), tuner=Mira(passes=2))
-    assert objects._job.extractor("Own") is own
-    assert objects._job.extractor("ngram-lm") is model
+    assert objects._job.feature("Own").extractor is own
+    assert objects._job.feature("ngram-lm").extractor is model
     assert objects._job.measures[0].metric is objects.metric
     assert objects._job.tuner is objects.tuner
     named = Pipeline(["length", f"ngram-lm,model={small}/lm.arpa"], metric=BLEU, tuner="mira,passes=2")
@@ -208,9 +208,9 @@ def test_labels(lists):
 
 def test_models_in_use_are_shared_with_load(small):
     model = load("ngram-lm", model=small / "lm.arpa")
-    assert Pipeline(f"ngram-lm,model={small}/lm.arpa")._job.extractor("ngram-lm") is model
-    assert Pipeline(small / "lm.arpa")._job.extractor("ngram-lm") is model
-    inside = Pipeline({"use": "slr", "lm": model})._job.extractor("slr")
+    assert Pipeline(f"ngram-lm,model={small}/lm.arpa")._job.feature("ngram-lm").extractor is model
+    assert Pipeline(small / "lm.arpa")._job.feature("ngram-lm").extractor is model
+    inside = Pipeline({"use": "slr", "lm": model})._job.feature("slr").extractor
     assert inside.lm is model
 
 
@@ -225,12 +225,9 @@ def test_tables_make_equal_plugins(small):
     }
     for kind, several in plugins.items():
         for plugin in several:
-            table = table_of(plugin, kind, registry)
-            assert (table is None) == isinstance(plugin, Own)
-            assert table is None or load(table, kind) == plugin
-    tables = PluginTables(registry)
-    assert tables.of(Own(), "feature") == {"use": "Own"}
-    assert "Own" not in registry.entries["feature"]
+            spec = Spec.of(kind, plugin, Names(registry))
+            assert spec.is_object == isinstance(plugin, Own)
+            assert spec.is_object or load(spec.table(), kind) == plugin
 
 
 def test_text_steps_are_for_features_that_name_none(lists):

@@ -3,8 +3,8 @@
 import pytest
 
 from rerank_adapters.chain.config_draft.draft import OF_LANGUAGE
-from rerank_adapters.chain.job import Job
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
 from rerank_plugins import Hypothesis, NBestList
 from rerank_plugins.kit.files.languages import FILES, embedded, has_defaults, models_of
 from rerank_plugins.kit.files.model_file import read_trained_on
@@ -28,7 +28,7 @@ def test_the_files_are_all_there_and_small():
 
 @pytest.fixture(scope="module")
 def job():
-    return Job.create(Config(language="de", feature=[{"use": name} for name in FAMILIES]), REGISTRY)
+    return Job.of(Config(language="de", feature=[{"use": name} for name in FAMILIES]), REGISTRY)
 
 
 @pytest.mark.release
@@ -37,7 +37,7 @@ def job():
     [("die Autoren lachen .", "die Autoren lacht ."), ("der Autor lacht .", "der Autor lachen .")],
 )
 def test_the_dependency_model_knows_agreement(job, good, bad):
-    values = job.extractor("dependency-lm").extract(NBestList("0", (Hypothesis(good), Hypothesis(bad))))
+    values = job.feature("dependency-lm").extractor.extract(NBestList("0", (Hypothesis(good), Hypothesis(bad))))
     assert values[0][0] > values[1][0]
 
 
@@ -53,14 +53,14 @@ def test_the_dependency_model_knows_agreement(job, good, bad):
     ],
 )
 def test_models_of_trees_know_agreement(job, name, good, bad):
-    values = job.extractor(name).extract(NBestList("0", (Hypothesis(good), Hypothesis(bad))))
+    values = job.feature(name).extractor.extract(NBestList("0", (Hypothesis(good), Hypothesis(bad))))
     assert values[0][0] > values[1][0]
 
 
 @pytest.mark.release
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_config_without_paths_prefers_german_in_its_order(job, name):
-    extractor = job.extractor(name)
+    extractor = job.feature(name).extractor
     nbest = NBestList("0", (Hypothesis(GOOD), Hypothesis(BAD), Hypothesis("xyzzy das")))
     good, bad, unknown = extractor.extract(nbest)
     if name == "dependency-lm":  # both have the same tree, whose order the model does not see
@@ -76,6 +76,6 @@ def test_a_config_without_paths_prefers_german_in_its_order(job, name):
 
 
 def test_they_are_language_models(job):
-    check_language_model(job.extractor("ngram-lm"))
-    assert "Buch" in job.extractor("oov-count").vocabulary
-    assert "xyzzy" not in job.extractor("unigram")
+    check_language_model(job.feature("ngram-lm").extractor)
+    assert "Buch" in job.feature("oov-count").extractor.vocabulary
+    assert "xyzzy" not in job.feature("unigram").extractor

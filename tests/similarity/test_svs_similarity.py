@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rerank_adapters.applications.similarity.measure_data import measures_of
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.builder import Builder
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import Hypothesis, ModelError, NBestList
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit.files.languages import embedded
@@ -263,15 +263,15 @@ def test_the_feature_compares_meanings(model_file):
 
 def test_a_language_has_concepts_of_its_own():
     """With the embedded German models: a passive, words of one concept, and a sentence about something else."""
-    german = Builder(load_plugins(BUILTIN), language="de")
+    names = Names(load_plugins(BUILTIN), language="de")
     table = {"use": "svs-similarity", "measures": ["meaning"], "to": ["context"]}
-    feature = german.build("feature", table)
+    feature = Spec.read("feature", table, names).make()
     assert feature.concepts == embedded("concepts.svs", "de")
     texts = ("der Hund biss den Lehrer .", "der Lehrer wurde vom Hund gebissen .", "das Mädchen trank Milch .")
     same, passive, other = feature.extract(list_of(*texts, context=texts[0]))[:, 0]
     assert same == pytest.approx(1)
     assert same > passive > 2 * other
-    vectors = german.build("feature", table | {"concepts": str(embedded("vectors.svs", "de"))})
+    vectors = Spec.read("feature", table | {"concepts": str(embedded("vectors.svs", "de"))}, names).make()
     assert vectors.extract(list_of(*texts, context=texts[0]))[0, 0] == pytest.approx(1)
 
 

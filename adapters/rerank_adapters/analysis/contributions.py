@@ -12,12 +12,11 @@ from dataclasses import asdict
 
 import numpy as np
 
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.systems import without
 from rerank_adapters.chain.tune import families, fast_tuner, start_weights, tuning_data
 from rerank_adapters.chain.tuning.selection import Families, FamilyTrials, standard_error
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.job.config import System
+from rerank_adapters.job.job import Job
 from rerank_adapters.report.facts import Contribution, Contributions
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.tuners.within_lists import centred
@@ -103,7 +102,7 @@ def family_contributions(job: Job, data: Dataset, table: FeatureTable, weights: 
     folds = min(job.config.evaluation.contribution_folds, table.segments)
     present = set(table.names)
     systems = job.config.system
-    job = without(job, [label for label in job.labels if not present.issuperset(families(job, table)[label])])
+    job = job.without([label for label in job.labels if not present.issuperset(families(job, table)[label])])
     by_family = families(job, table)
     if folds < 2 or len(by_family) < 2:
         return None

@@ -10,7 +10,6 @@ from rerank_adapters.analysis import contributions, weight_intervals
 from rerank_adapters.chain.run import RERANKED, TUNE, Run
 from rerank_adapters.chain.run_steps import files_of_references, of_reranking, of_weights, with_lists
 from rerank_adapters.chain.steps import Step
-from rerank_adapters.chain.systems import without
 from rerank_adapters.chain.tune import columns_of, families
 from rerank_adapters.evaluation import Evaluation, SegmentFacts, compare
 from rerank_adapters.report.facts import Contributions, HeldOut, RunFacts
@@ -91,7 +90,7 @@ def intervals_step(run: Run) -> Step:
     def resample() -> None:
         weights, table = _tuned(run)
         left = [label for label in job.labels if set(families(job, table)[label]) - set(table.names)]
-        rows = weight_intervals.weights_with_intervals(without(job, left), run.validated_tuning, table, weights)
+        rows = weight_intervals.weights_with_intervals(job.without(left), run.validated_tuning, table, weights)
         with open_atomic(file) as stream:
             stream.write(weight_intervals.as_json(rows, samples))
 
@@ -129,10 +128,10 @@ def report_step(run: Run, name: str) -> Step:
             table,
             evaluation,
             weights=tuned,
-            features=job.for_set(name).features,
+            features=job.features(name),
             measures=job.measures,
             form=job.format,
-            models={own: job.models.language_model(own) for own in job.config.language_model},
+            models=job.language_models,
             explained=settings.explained,
         )
         page = html_page(evaluation, f"{run.name} · {name}" if run.name else name, facts=facts)
@@ -161,7 +160,7 @@ def _facts(run: Run, tuned: Weights) -> RunFacts:
     """What is known of the tuning, from the files of its steps."""
     measured, intervals = ((run.folder / file).read_text(encoding="utf-8") for file in (CONTRIBUTIONS, INTERVALS))
     weights, samples = weight_intervals.from_json(intervals)
-    facts = facts_of_tuning(tuned, run.name, str(run.job.config.tuner.get("use", "")))
+    facts = facts_of_tuning(tuned, run.name, run.job.tuner_name)
     families = contributions.from_json(measured)
     return replace(facts, system=RERANKED, contributions=families, weights=weights, samples=samples)
 

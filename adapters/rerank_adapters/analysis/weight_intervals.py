@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import take_segments
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.significance import Interval, percentile_interval
+from rerank_adapters.job.job import Job
 from rerank_adapters.report.facts import TunedWeight
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.runtime.workers import shared_out

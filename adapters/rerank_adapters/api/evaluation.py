@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rerank_adapters.api.given_lists import checked_lists
-from rerank_adapters.api.plugin_tables import PluginTables
 from rerank_adapters.api.reference_texts import Texts, by_id, check_order, files_of, in_order, labels_of, pair_with
 from rerank_adapters.apply import Reranked
-from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import content_check
-from rerank_adapters.chain.loading import all_plugins
 from rerank_adapters.evaluation import Evaluation, SegmentFacts, compare
 from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.formats.segment_ids import some_of
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
+from rerank_adapters.job.loading import all_plugins, config_tables
 from rerank_adapters.runtime.progress import counted, showing
 from rerank_plugins import ConfigError, FormatError, NBestList
 from rerank_plugins.core.columns import one_line, plain
-from rerank_plugins.kit.files.in_use import objects_in_use
 
 
 def evaluate(
@@ -67,14 +64,11 @@ def evaluate(
         _check_several(name, outputs_of_one)
     labels = {"groups": labels_of(groups), "sources": labels_of(sources)}
     groups, sources = plain(groups), plain(sources)
-    tables = PluginTables(all_plugins(), shared=objects_in_use())
-    metric_tables = tables.all_of(metrics, "metric")
+    job = Job.of(Config(base=Path.cwd()), all_plugins())
+    metric_tables = config_tables(metrics, "metric", job.names)
     if not metric_tables:
         raise ConfigError("wanted at least one metric, found none")
-    config = Config(base=Path.cwd()).model_copy(
-        update={"metric": metric_tables, "seed": seed, "trust_pairs": trust_pairs}
-    )
-    job = replace(Job.create(config, tables.registry), shared=objects_in_use())
+    job = job.changed(metric=metric_tables, seed=seed, trust_pairs=trust_pairs)
     files, lists, order = files_of(references), None, None
     if nbests is not None:
         own = checked_lists(nbests)

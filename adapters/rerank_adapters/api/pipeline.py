@@ -14,14 +14,9 @@ from typing import Any, Self
 
 from rerank_adapters.api.given_lists import checked_lists, numbered
 from rerank_adapters.api.pipeline_parameters import PipelineParameters
-from rerank_adapters.api.plugin_tables import recorded_tuner
 from rerank_adapters.api.reference_texts import files_of, pair_with
 from rerank_adapters.apply import Pair, Reranked, pairs_of, rerank
-from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import content_check, features_of, for_lists
-from rerank_adapters.chain.loading import all_plugins, label_of, several
-from rerank_adapters.chain.provenance import EXTRACTING, extraction_of, job_of_table, recorded_job, recorded_tables
-from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.tune import TuningOutcome, compare_tuners, learn
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation
 from rerank_adapters.data.dataset import Dataset
@@ -30,12 +25,14 @@ from rerank_adapters.features.tables import records_extraction
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.job.config import read_config
+from rerank_adapters.job.job import Job
+from rerank_adapters.job.loading import all_plugins, label_of, several
 from rerank_adapters.report.explanation import Explanation
 from rerank_adapters.run.explain import explain
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList
 from rerank_plugins.core.columns import one_line
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 TABLE = Path("table")  # what messages call a table in memory
 OBJECTS = "objects"  # the key of a provenance under which labels of objects are recorded
@@ -91,7 +88,7 @@ class Pipeline(PipelineParameters):
         """
         lists = checked_lists(nbests)
         with self._settings(progress):
-            return extraction_of(for_lists(self._job, lists)).table(lists)
+            return for_lists(self._job, lists).extraction().table(lists)
 
     def fit(
         self,
@@ -140,7 +137,7 @@ class Pipeline(PipelineParameters):
         """
         with self._settings(progress):
             job, data, values = self._tuning_set(nbests, references, table, reference_form, trust_pairs)
-            tuners = {job.config.tuner["use"]: job.tuner}
+            tuners = {job.tuner_name: job.tuner}
             return compare_tuners(job, tuners, data, values, folds, [self.seed])
 
     def predict(
@@ -155,7 +152,7 @@ class Pipeline(PipelineParameters):
         if table is None:
             return list(self._predicted(weights, lists, progress, at_once=False))
         with self._settings(progress):
-            values = extraction_of(self._fitted_job).columns(lists, table, TABLE, all_columns=True)
+            values = self._fitted_job.extraction().columns(lists, table, TABLE, all_columns=True)
             return list(self._reranked(weights, pairs_of(lists, values)))
 
     def predict_iter(self, stream: Iterable[NBestList], *, progress: bool = False) -> Iterator[Reranked]:
@@ -192,7 +189,7 @@ class Pipeline(PipelineParameters):
     def _predicted(
         self, weights: Weights, lists: Iterable[NBestList], progress: bool, *, at_once: bool
     ) -> Iterator[Reranked]:
-        extraction = extraction_of(self._fitted_job)
+        extraction = self._fitted_job.extraction()
 
         def inner() -> Iterator[Reranked]:
             with self._settings(progress):
@@ -208,7 +205,7 @@ class Pipeline(PipelineParameters):
     def _reranked(self, weights: Weights, pairs: Iterable[Pair]) -> Iterator[Reranked]:
         job = self._fitted_job
         measure = job.measures[0] if weights.decision == "mbr" else None
-        for one in rerank(pairs, weights, measure, features=job.features, form=job.format):
+        for one in rerank(pairs, weights, measure, features=job.features(), form=job.format):
             yield Reranked(*one)
 
     def explain(
@@ -223,15 +220,15 @@ class Pipeline(PipelineParameters):
             raise TypeError(f"wanted one list of those that predict returns, found {one_line(reranked)}")
         job, nbest = self._fitted_job, reranked.nbest
         with self._settings(False):
-            models = {name: job.models.language_model(name) for name in job.config.language_model}
-            table = extraction_of(job).table([nbest])
+            models = job.language_models
+            table = job.extraction().table([nbest])
             return explain(
                 nbest,
                 table,
                 references,
                 (first, second),
                 weights=self.weights_,
-                features=job.features,
+                features=job.features(),
                 measures=job.measures,
                 form=job.format,
                 models=models,
@@ -240,8 +237,8 @@ class Pipeline(PipelineParameters):
     def save(self, path: str | Path) -> None:
         """Write the weights, with all that makes their features, as `rerank tune` does. Raises ConfigError as `fit`."""
         weights, job, folder = self.weights_, self._fitted_job, Path(path).absolute().parent
-        record = recorded_tables(job, folder, *EXTRACTING, "metric")
-        objects = {OBJECTS: sorted(self._objects)} if self._objects else {}
+        record = job.record(folder, "feature", "metric")
+        objects = {OBJECTS: sorted(job.objects)} if job.objects else {}
         write_weights(replace(weights, provenance={**weights.provenance, RECORDED: record, **objects}), path)
 
     @classmethod
@@ -263,7 +260,7 @@ class Pipeline(PipelineParameters):
             known = f"{lacking[0]!r} is an object of a class of your own"
             raise ConfigError(f"{path}: {known}: give it, as in Pipeline.load({str(path)!r}, objects=[{lacking[0]}()])")
         registry = all_plugins()
-        job = recorded_job(weights.provenance, Path(path).absolute(), registry)
+        job = Job.of_record(weights.provenance, Path(path).absolute(), registry)
         own = {"seed": seed, "tuner": recorded_tuner(weights.provenance, registry)}
         pipeline = cls._of_job(job, objects=given, **{**own, **parameters})
         pipeline._weights, pipeline._fitted_job = weights, pipeline._job
@@ -273,9 +270,9 @@ class Pipeline(PipelineParameters):
     def from_config(cls, path: str | Path, system: str | None = None, **parameters: Any) -> Pipeline:
         """The pipeline that a config describes, or one of its systems; its data sets are read by `read_nbest`."""
         config = read_config(Path(path).absolute())
-        job = Job.create(config, all_plugins())
+        job = Job.of(config, all_plugins())
         if system is not None:
-            systems = systems_of(job)
+            systems = {own.name: own for own in job.systems[:-1]}
             if system not in systems:
                 raise ConfigError(f"{path}: no system named {system!r}{suggestion(system, systems)}")
             job = systems[system]
@@ -303,9 +300,20 @@ class Pipeline(PipelineParameters):
         """What a tuning reads: the job completed by its lists, the lists with their references, and their features."""
         lists = checked_lists(nbests)
         job = self._job.changed(trust_pairs=trust_pairs or None)
-        job = job if table is None else job_of_table(job, table, TABLE)
+        job = job if table is None else job.of_table(table, TABLE)
         paired = pair_with(lists, references, form, "tuning")
         data = Dataset.of("tune", paired).checked(content_check(job), files_of(references))
         warn([*data.findings, *data.doubts])
         job = for_lists(job, data.lists, ranks=table is None or not records_extraction(table))
         return job, data, features_of(job, data, table, TABLE)
+
+
+def recorded_tuner(provenance: Mapping[str, Any], registry: Registry) -> dict[str, Any] | str:
+    """The table of the tuner that weights record, or the name of the usual one where they record no registered one."""
+    for entry in registry.entries["tuner"].values():
+        if provenance.get("tuner") == entry.place.replace(":", "."):
+            options = provenance.get("options", {})
+            known = options if isinstance(options, Mapping) else {}
+            chosen = {o.name: known[o.name] for o in entry.options() if known.get(o.name, o.default) != o.default}
+            return {"use": entry.name} | chosen
+    return "mira"

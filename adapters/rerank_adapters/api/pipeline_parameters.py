@@ -5,26 +5,23 @@ Parameters are kept as they were given, so that scikit-learn can clone a pipelin
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
-from rerank_adapters.api.plugin_tables import PluginTables
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.loading import all_plugins
 from rerank_adapters.chain.tune import TuningOutcome
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
+from rerank_adapters.job.loading import all_plugins, config_table, config_tables
 from rerank_adapters.runtime.progress import showing
 from rerank_adapters.text import split_steps
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError
 from rerank_plugins.core.files import without_cache
-from rerank_plugins.core.loader import with_files
 from rerank_plugins.core.registry import suggestion
-from rerank_plugins.kit.files.in_use import objects_in_use
 
 PARAMETERS = ("features", "tuner", "metric", "text", "language", "jobs", "seed", "cache", "config")
 
@@ -52,25 +49,19 @@ class PipelineParameters:
         self._build()
 
     def _build(self) -> None:
-        config = self.config or Config(base=Path.cwd())
-        registry = with_files(all_plugins(), [config.path(path) for path in config.plugins])
-        # Without a cache, objects are the pipeline's own: shared parsers keep their parses on disk.
-        shared: MutableMapping[Hashable, Any] = objects_in_use() if self.cache else {}
-        tables = PluginTables(registry, config.language_model, shared)
-        features = tables.all_of(self.features, "feature")
+        job = Job.of(self.config or Config(base=Path.cwd()), all_plugins())
+        features = config_tables(self.features, "feature", job.names)
         steps = split_steps(self.text)
-        given = {
-            "feature": [{"text": list(steps), **table} if steps else table for table in features],
-            "tuner": tables.of(self.tuner, "tuner"),
-            "metric": [tables.of(self.metric, "metric")],
-            "language": self.language,
-            "jobs": _whole("jobs", self.jobs, 1),
-            "seed": _whole("seed", self.seed, 0),
-        }
-        self._objects = tables.objects
-        self._job = replace(Job.create(config.model_copy(update=given), tables.registry), shared=shared)
+        self._job = job.changed(
+            feature=[{"text": list(steps), **table} if steps else table for table in features],
+            tuner=config_table(self.tuner, "tuner", job.names),
+            metric=[config_table(self.metric, "metric", job.names)],
+            language=self.language,
+            jobs=_whole("jobs", self.jobs, 1),
+            seed=_whole("seed", self.seed, 0),
+        )
         with self._settings(False):
-            self._job.build()
+            self._job.check()
         self._fitted_job = self._job
 
     def __getstate__(self) -> dict[str, Any]:
@@ -143,10 +134,6 @@ def _by_name(value: Any) -> Any:
     return [_by_name(item) for item in value] if isinstance(value, list) else value
 
 
-def job_of(features: object, **parameters: Any) -> tuple[Job, dict[str, Any]]:
-    """The job of a pipeline with these features, and by label those that are objects of a class of the caller's own.
-
-    Raises what `Pipeline` raises.
-    """
-    pipeline = PipelineParameters(features, **parameters)
-    return pipeline._job, pipeline._objects
+def job_of(features: object, **parameters: Any) -> Job:
+    """The job of a pipeline with these features. Raises what `Pipeline` raises."""
+    return PipelineParameters(features, **parameters)._job

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rerank_adapters.chain import loading
-from rerank_adapters.chain.loading import all_plugins, file_of, kinds_of, made, table_of_name
+from rerank_adapters.job import loading
+from rerank_adapters.job.loading import all_plugins, file_of, kinds_of, made, table_of_name
 from rerank_adapters.weights.named_weights import read_toml
 from rerank_plugins import ConfigError, FormatError, ModelError
 from rerank_plugins.core.registry import KINDS, suggestion

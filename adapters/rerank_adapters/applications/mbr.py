@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters.chain.loading import load
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_adapters.formats.frames import is_frame
@@ -30,7 +29,7 @@ from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.sources import Sources
 from rerank_adapters.given_texts import pipeline_of
-from rerank_adapters.job.notation import plugin_table
+from rerank_adapters.job.loading import load
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
@@ -40,8 +39,8 @@ from rerank_plugins.core.columns import one_line, plain
 from rerank_plugins.kit.nbest_lists import posteriors
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.outputs import OutputForm
+    from rerank_adapters.job.job import Job
     from rerank_plugins.kit.nbest_lists import Posterior
 
 ROUNDING = 1e-9  # expected utilities that differ by no more of their size are equal
@@ -191,10 +190,10 @@ def command(
         --posterior score --details utilities.tsv
     """  # noqa: D301
     summary_line = SummaryLine()
-    job = job.changed(metric=[plugin_table(metric) for metric in metrics] or None)
+    job = job.changed(metric=[job.names.written("metric", metric) for metric in metrics] or None)
     if len(job.config.metric) != 1:
         raise ConfigError(f"found {len(job.config.metric)} metrics, wanted one utility (-m METRIC)")
-    measure = job.measure(0)
+    measure = job.measures[0]
     sources = Sources.read(source, "auto") if source else None
     lists = read_nbest([Path(path) for path in samples], job.format, sources)
     with CountingBar("lists", len(lists)) as bar:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters.chain.loading import load
 from rerank_adapters.cli.options import FILE, SummaryLine, output_option
 from rerank_adapters.given_texts import Text, blocks_of, checked_texts, pipeline_of
+from rerank_adapters.job.loading import load
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
 from rerank_plugins import ConfigError, FormatError

@@ -10,8 +10,6 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import extraction_of, job_of_table
 from rerank_adapters.chain.tune import validate_tuning
 from rerank_adapters.data.content import ContentCheck
 from rerank_adapters.data.dataset import Dataset, Files
@@ -19,6 +17,7 @@ from rerank_adapters.features.tables import records_extraction
 from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.job.config import DataSet
+from rerank_adapters.job.job import Job
 from rerank_plugins import FeatureTable, NBestList
 
 RANK = "reciprocal-rank"
@@ -71,7 +70,7 @@ def with_table(job: Job, path: Path | None) -> tuple[Job, FeatureTable | None]:
     if path is None:
         return job, None
     table = FeatureTable.load(path)
-    return job_of_table(job, table, path), table
+    return job.of_table(table, path), table
 
 
 def content_check(job: Job, *, styles: bool = True) -> ContentCheck:
@@ -121,7 +120,7 @@ def features_of(
 
     `folder` is where a table of them would be saved. Wrong settings of the tuning are errors before an extraction.
     """
-    extraction = extraction_of(job.for_set("tune"))
+    extraction = job.extraction("tune")
     if table is not None and values is not None:
         return extraction.columns(data.lists, values, table, folder=folder, all_columns=True)
     decoder = extraction.decoder_table(data.lists)

@@ -14,16 +14,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import content_check, files_of
-from rerank_adapters.chain.provenance import extraction_of
-from rerank_adapters.chain.systems import name_in_files, systems_of
 from rerank_adapters.chain.tune import validate_tuning
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.overlap import overlap_with_tuning
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.formats.pairing import Purpose
 from rerank_adapters.job.config import DataSet
+from rerank_adapters.job.job import Job, name_in_files
 from rerank_plugins import ConfigError, FeatureTable
 
 TUNE = "tune"  # the name of the tuning set in lines and files
@@ -55,7 +53,7 @@ class Run:
     @cached_property
     def systems(self) -> dict[str, Job]:
         """The jobs of all systems by name, that with all features last."""
-        return {**systems_of(self.job), RERANKED: self.job}
+        return {job.name: job for job in self.job.systems}
 
     @cached_property
     def first(self) -> dict[str, Job]:
@@ -105,7 +103,7 @@ class Run:
             names = self.lists(name).lists[0].feature_names
             if difference := names_differ(data.lists[0].feature_names, names):
                 raise ConfigError(f"{name}: other decoder features than the tuning lists: {difference}")
-        decoder = extraction_of(self.job).decoder_table(data.lists)
+        decoder = self.job.extraction().decoder_table(data.lists)
         for system in self.systems.values():
             validate_tuning(system, data, decoder)
         return data
@@ -114,7 +112,7 @@ class Run:
         """The table of a data set with the features of a system."""
         system, path = self.systems[label], self.table(name, label)
         table, nbests = FeatureTable.load(path), self.lists(name).lists
-        extraction = extraction_of(system.for_set(name))
+        extraction = system.extraction(name)
         return extraction.columns(nbests, table, path, folder=self.folder, all_columns=False)
 
     def outputs(self, name: str, *labels: str) -> dict[str, list[str]]:

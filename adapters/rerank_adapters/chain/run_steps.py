@@ -9,8 +9,6 @@ from typing import Any
 from uuid import uuid4
 
 from rerank_adapters.apply import pairs_of, rerank
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import EXTRACTING, extraction_of, recorded_tables
 from rerank_adapters.chain.run import RERANKED, TUNE, Run
 from rerank_adapters.chain.steps import Step
 from rerank_adapters.chain.tune import columns_of, learn
@@ -18,6 +16,7 @@ from rerank_adapters.data.unlike import ListFacts, unlike_tuning
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.job.config import DataSet
+from rerank_adapters.job.job import Job
 from rerank_adapters.weights import read_weights, write_weights
 from rerank_plugins import FeatureTable, __version__, open_atomic
 from rerank_plugins.core.identity import identity
@@ -27,13 +26,14 @@ STARTS = ("uniform", "decoder")  # start weights that are no file
 
 def features_step(run: Run, name: str, label: str = RERANKED) -> Step:
     """Extracts the features of a data set: all of them, or those of a system that comes first."""
-    job, data, table = run.systems[label].for_set(name), run.sets[name], run.table(name, label)
+    job, data, table = run.systems[label], run.sets[name], run.table(name, label)
+    features = job.features(name)
 
     def inputs() -> str:
         own: dict[str, Any] = {
-            "features": [[feature.label, feature.identity] for feature in job.features],
-            "recorded": recorded_tables(job, run.folder, *EXTRACTING),
-            "more": [] if all(feature.extractor.cached for feature in job.features) else uuid4().hex,
+            "features": [[feature.label, feature.identity] for feature in features],
+            "recorded": job.record(run.folder, "feature"),
+            "more": [] if all(feature.extractor.cached for feature in features) else uuid4().hex,
         }
         if data.unpaired == "leave-out":  # then the references say which lists there are
             own["references"] = files_of_references(job, data)
@@ -46,7 +46,7 @@ def features_step(run: Run, name: str, label: str = RERANKED) -> Step:
             yield f"{name}: {lists.size}"
             for warning in lists.doubts:
                 yield f"rerank: warning: {warning}"
-        extraction_of(job).table(lists.lists, folder=run.folder).save(table)
+        job.extraction(name).table(lists.lists, folder=run.folder).save(table)
 
     return Step(name, _named("features", label), inputs, [table], extract)
 
@@ -82,7 +82,7 @@ def lists_step(run: Run, name: str, label: str = RERANKED) -> Step:
             lists = [files.enter_context(open_lists(path, run.job.format)) for path in ranked]
             pairs = pairs_of(data.lists, columns)
             for nbest, rescored in rerank(
-                pairs, tuned, job.measures[0], features=job.features, form=job.format, facts=facts
+                pairs, tuned, job.measures[0], features=job.features(), form=job.format, facts=facts
             ):
                 texts[nbest.segment_id] = nbest[rescored.order[0]].text
                 for writer in lists:
@@ -100,7 +100,7 @@ def of_weights(run: Run, label: str = RERANKED, *more: object) -> str:
     job, data = run.systems[label], run.sets[TUNE]
     start = job.config.tuning.start
     own = {
-        "recorded": recorded_tables(job, run.folder, *EXTRACTING, "metric"),
+        "recorded": job.record(run.folder, "feature", "metric"),
         "references": files_of_references(job, data),
         "seed": job.config.seed,
         "start": job.config.path(start) if isinstance(start, str) and start not in STARTS else None,

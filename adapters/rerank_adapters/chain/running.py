@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import wanted_by, with_wanted
 from rerank_adapters.chain.run import TUNE, Run
 from rerank_adapters.chain.run_steps import features_step, lists_step, weights_step, with_lists
 from rerank_adapters.chain.steps import Print, Record, Step
-from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.tune import NAMED_STARTS
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.measure import Measure
+from rerank_adapters.job.job import Job
 from rerank_plugins import ConfigError
 
 Analyses = Callable[[Run, str], Iterable[Step]]  # the steps that analyse a data set, by its name
@@ -39,8 +38,7 @@ def run_of(job: Job, record: Record, name: str, analyses: Analyses) -> Run:
     """
     run = Run(job, record.folder, name)
     data = run.sets[TUNE]
-    job.build()
-    systems_of(job)
+    job.check()
     features = {"features": [table.get("use") for table in job.config.feature], "ranks": job.config.ranks}
     inputs = with_lists(job, data, (), features)
     wanted = record.recall("lists", inputs)

@@ -14,9 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from rerank_adapters.apply import SELECTION, TOTALS
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import EXTRACTING, made_at, recorded_tables
-from rerank_adapters.chain.systems import without
 from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation, cross_validate
 from rerank_adapters.chain.tuning.held_out_gain import held_out, held_out_leads, raw_margin, usual_folds
@@ -26,13 +23,15 @@ from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.overlap import SEGMENTS, segment_sample
 from rerank_adapters.data.unlike import LISTS, ListFacts
 from rerank_adapters.features.extraction import RECORDED
+from rerank_adapters.features.feature import names_of
 from rerank_adapters.features.tables import check_same_lists
+from rerank_adapters.job.job import Job
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
 from rerank_adapters.report.facts import HeldOut
 from rerank_adapters.report.held_out import HELD_OUT, as_record, held_out_lines
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.weights import Weights, read_weights
+from rerank_adapters.weights import Weights, made_at, read_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, Tuner, TuningData, TuningResult, TuningStep
 
 DECODER = "decoder"
@@ -42,9 +41,9 @@ TOGETHER = 20_000  # hypotheses whose statistics are counted at a time
 
 def families(job: Job, table: FeatureTable) -> dict[str, list[str]]:
     """The columns of the table by family: those of the decoder, then those of each feature, by its label."""
-    names = set(job.names)
+    names = set(names_of(job.features()))
     decoder = [name for name in table.all_names if name not in names]
-    return {**({DECODER: decoder} if decoder else {}), **job.columns}
+    return {**({DECODER: decoder} if decoder else {}), **{own.label: list(own.names) for own in job.features()}}
 
 
 def fast_tuner(tuner: Tuner) -> Tuner:
@@ -71,7 +70,7 @@ def _selecting(job: Job, tuner: Tuner, table: FeatureTable) -> Selecting:
 
 def columns_of(job: Job, weights: Weights, table: FeatureTable) -> FeatureTable:
     """The table without the features of the job that a selection has left out, for which there are no weights."""
-    left_out = {*job.names} - weights.dense.keys()
+    left_out = {*names_of(job.features())} - weights.dense.keys()
     kept = [i for i, name in enumerate(table.names) if name not in left_out]
     if len(kept) == len(table.names):
         return table
@@ -131,7 +130,7 @@ def start_weights(
     decoder weights does, start from 0. So do all features where the lists have none of the decoder's and its weights
     are only the usual start.
     """
-    extracted = set(job.names)
+    extracted = set(names_of(job.features()))
     decoder = [name for name in table.names if name not in extracted]
     if start is None:
         start = named_start(job, tuner or job.tuner)
@@ -139,7 +138,7 @@ def start_weights(
             return np.zeros(len(table.names))
     if isinstance(start, str) and start not in NAMED_STARTS:
         weights = read_weights(job.config.path(Path(start)))
-        new = {name: 0.0 for name in job.names if name not in weights.dense}
+        new = {name: 0.0 for name in names_of(job.features()) if name not in weights.dense}
         return replace(weights, dense={**weights.dense, **new}).vector_for(table)
     totals = np.concatenate([nbest.totals for nbest in data.lists])
     return start_vector(table, start, totals, decoder_features=decoder)
@@ -191,7 +190,7 @@ def learn(job: Job, data: Dataset, table: FeatureTable, folder: Path) -> TuningO
         by_family = families(job, table)
         left_out = [name for family in selection.left_out for name in by_family[family]]
         kept = np.array([name not in left_out for name in table.names])
-        job, start = without(job, selection.left_out), start[np.append(kept, np.ones(len(table.sparse.names), bool))]
+        job, start = job.without(selection.left_out), start[np.append(kept, np.ones(len(table.sparse.names), bool))]
         problem = take_features(problem, kept)
         table = problem.table
     measure = job.measures[0]
@@ -217,7 +216,7 @@ def learn(job: Job, data: Dataset, table: FeatureTable, folder: Path) -> TuningO
         **({} if held is None else {HELD_OUT: as_record(held, measure.name)}),
         LISTS: ListFacts.of(data.lists, table).record(None if held is None else held.left),
         **({} if selection is None else {SELECTION: asdict(selection)}),
-        RECORDED: recorded_tables(job, folder, *EXTRACTING, "metric"),
+        RECORDED: job.record(folder, "feature", "metric"),
     }
     summary = _summary(measure.name, problem, baseline_weights(job, data, table), result)
     if selection is not None:
@@ -267,9 +266,9 @@ def validate_tuning(job: Job, data: Dataset, decoder: FeatureTable) -> None:
     """
     if not all(data.references):
         raise ConfigError("the tuning set has no references, without which weights cannot be tuned")
-    job.build("tuner")
+    _ = job.tuner  # wrong options are errors now
     table, rows = decoder.take_segments([0])
-    names = job.names
+    names = names_of(job.features())
     if not (names or decoder.all_names):
         raise ConfigError("there is no feature to tune: the config leaves none, and the lists have none of the decoder")
     values = np.hstack([table.values, np.zeros((len(rows), len(names)))])

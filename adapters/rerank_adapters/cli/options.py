@@ -23,8 +23,7 @@ from rerank_plugins.core.files import check_output
 from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
-    from rerank_adapters.job.config import Config
+    from rerank_adapters.job.job import Job
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -298,30 +297,23 @@ class JobFlags:
     trust_pairs: bool = False
 
     @property
-    def settings(self) -> Config:
-        """The config of the file, or an empty one whose paths are relative to here; flags replace its tables."""
-        from rerank_adapters.job.config import Config, read_config
-        from rerank_adapters.job.notation import plugin_table
-
-        flag_tables = {
-            "feature": [plugin_table(feature) for feature in self.features],
-            "metric": [plugin_table(metric) for metric in self.metrics],
-            "tuner": plugin_table(self.tuner) if self.tuner else None,
-            "nbest": plugin_table(self.format_) if self.format_ else None,
-            "seed": self.seed,
-            "jobs": self.jobs,
-            "trust_pairs": self.trust_pairs or None,
-        }
-        config = read_config(self.config) if self.config else Config()
-        return config.model_copy(update={key: value for key, value in flag_tables.items() if value not in (None, [])})
-
-    @property
     def job(self) -> Job:
-        """The job of these settings, with the plugins that the program has loaded."""
-        from rerank_adapters.chain.job import Job
+        """The job of the config, or of an empty one whose paths are relative to here; flags replace its tables."""
+        from rerank_adapters.job.config import Config, read_config
+        from rerank_adapters.job.job import Job
 
         registry: Registry = click.get_current_context().obj
-        return Job.create(self.settings, registry)
+        job = Job.of(read_config(self.config) if self.config else Config(), registry)
+        written = job.names.written
+        return job.changed(
+            feature=[written("feature", feature) for feature in self.features] or None,
+            metric=[written("metric", metric) for metric in self.metrics] or None,
+            tuner=written("tuner", self.tuner) if self.tuner else None,
+            nbest=written("format", self.format_) if self.format_ else None,
+            seed=self.seed,
+            jobs=self.jobs,
+            trust_pairs=self.trust_pairs or None,
+        )
 
 
 def job_flags(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -312,7 +312,7 @@ def command(
     elif not references:
         raise ConfigError("the lists need references: give -r, or name a CONFIG instead of lists")
     job, values = with_table(flags.job, table)
-    job.build("tuner", "measures")
+    _ = job.tuner, job.measures  # wrong options are errors before any work
     if whole_config:
         if job.config.tune is None:
             raise ConfigError(f"{nbest[0]}: there is no [tune] table, which names the lists that weights are tuned on")

@@ -76,22 +76,21 @@ def command(
         --nbest-out test.reranked.gz
     """  # noqa: D301
     from rerank_adapters.apply import pairs_of, rerank
-    from rerank_adapters.chain.provenance import extraction_of, recorded_job
     from rerank_adapters.data.unlike import ListFacts, unlike_tuning
     from rerank_adapters.formats.outputs import Arriving, OneBests, read_segments
     from rerank_adapters.formats.reading import once, read_nbest, stream_nbest
     from rerank_adapters.formats.sources import Sources
     from rerank_adapters.formats.writing import open_lists
-    from rerank_adapters.job.notation import plugin_table
+    from rerank_adapters.job.job import SET, Job
     from rerank_adapters.weights import read_weights
     from rerank_plugins import ConfigError, FeatureTable
     from rerank_plugins.kit.files.text import arrives, open_atomic
 
     summary_line = SummaryLine()
     tuned = read_weights(weights)
-    job = recorded_job(tuned.provenance, weights, registry)
-    job = job.changed(nbest=plugin_table(format_) if format_ else None, jobs=jobs)
-    job = job.for_set(set_name) if set_name else job
+    job = Job.of_record(tuned.provenance, weights, registry)
+    job = job.changed(nbest=job.names.written("format", format_) if format_ else None, jobs=jobs)
+    extraction = job.extraction(set_name or SET)
     paths = [Path(path) for path in nbest]
     alone = table is None and len(paths) == 1
     at_once = alone and ((arrives(paths[0]) and str(output) == "-") if stream is None else stream)
@@ -100,11 +99,11 @@ def command(
     sources = Sources.read(source) if source is not None else None
     if table is not None:
         read_lists = read_nbest(paths, job.format, sources)
-        columns = extraction_of(job).columns(read_lists, FeatureTable.load(table), table, all_columns=True)
+        columns = extraction.columns(read_lists, FeatureTable.load(table), table, all_columns=True)
         pairs = pairs_of(read_lists, columns)
     else:
         lists = (stream_nbest if len(paths) == 1 else read_nbest)(paths, job.format, sources)
-        pairs = extraction_of(job).stream(lists if stream else once(lists, paths[0]), at_once=at_once)
+        pairs = extraction.stream(lists if stream else once(lists, paths[0]), at_once=at_once)
     advice = "" if table else "; if it was computed elsewhere, name a table of these lists that has it with --table"
     spans = read_segments(segments) if segments is not None else None
     arriving, texts, lists_read = Arriving(form, spans, any_order=bool(stream)), dict[str, str](), 0
@@ -114,7 +113,7 @@ def command(
         best = files.enter_context(open_atomic(output))
         ranked = files.enter_context(open_lists(nbest_out, job.format)) if nbest_out else None
         for read, rescored in rerank(
-            pairs, tuned, measure, features=job.features, form=job.format, advice=advice, facts=facts
+            pairs, tuned, measure, features=extraction.features, form=job.format, advice=advice, facts=facts
         ):
             text, lists_read = read[rescored.order[0]].text, lists_read + 1
             if ranked is not None:

@@ -12,9 +12,9 @@ from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.formats.references import ReferenceForm
+    from rerank_adapters.job.job import Job
 
 
 @click.command("cross-validate")
@@ -49,17 +49,17 @@ def command(
     from rerank_adapters.chain.tune import compare_tuners
     from rerank_adapters.chain.tuning.cross_validation import cross_validation_table
     from rerank_adapters.chain.tuning.held_out_gain import with_margin
-    from rerank_adapters.job.notation import plugin_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.runtime.progress import CountingBar
 
     summary_line = SummaryLine()
     job, values = with_table(job, table)
-    job.build("measures")
+    _ = job.measures  # wrong options are errors before any work
     known = job.registry.entries["tuner"].items()
     names = tuners or tuple(name for name, entry in known if not entry.needs_options)
-    built = {name: with_margin(*job.tuner_and_margin(plugin_table(name), f"--tuner {name}")) for name in names}
+    written = {name: job.names.written("tuner", name) for name in names}
+    built = {name: with_margin(*job.tuner_and_margin(table, f"--tuner {name}")) for name, table in written.items()}
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     values = features_of(job, data, values, table)
     with CountingBar("tuned folds", len(built) * seeds * folds) as bar:

@@ -14,10 +14,10 @@ from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.evaluation.measure import Measure
     from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.formats.references import ReferenceForm
+    from rerank_adapters.job.job import Job
 
 STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 

@@ -14,6 +14,7 @@ from rerank_adapters.cli import options
 from rerank_adapters.cli.options import plugin_names
 from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm
+from rerank_adapters.job.models import load_parser
 from rerank_adapters.report.explanation import explanation_record
 from rerank_adapters.report.explanation_lines import explanation_lines
 from rerank_adapters.runtime.progress import StatusLine
@@ -23,8 +24,8 @@ from rerank_plugins.core.registry import Registry, suggestion
 from rerank_plugins.kit.files.standard_streams import data_stream
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.job.config import Config, DataSet
+    from rerank_adapters.job.job import Job
 
 
 class Segment(NamedTuple):
@@ -147,8 +148,8 @@ def command(
     rerank explain 17 -c configs/mt.toml --against oracle
     rerank explain 17 test.nbest.gz -w weights.toml -r test.en --source test.de
     """  # noqa: D301
-    from rerank_adapters.chain.provenance import extraction_of, recorded_job
     from rerank_adapters.chain.run import weights_file, work_folder
+    from rerank_adapters.job.job import Job
     from rerank_adapters.report.output import report_console
     from rerank_adapters.run.explain import explain
 
@@ -168,14 +169,14 @@ def command(
             raise ConfigError(f"{weights}: no such weights: `rerank run {config}` makes them")
     assert weights is not None  # checked above
     tuned = read_weights(weights)
-    job = recorded_job(tuned.provenance, weights, registry).changed(trust_pairs=trust_pairs)
+    job = Job.of_record(tuned.provenance, weights, registry).changed(trust_pairs=trust_pairs)
     if config is not None:
         subject = segment_of_job(own, config, folder, name, segment)
     elif not nbest:
         raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
     else:
         subject = segment_of_lists(job, nbest, references, source, segment, reference_form, unpaired)
-    table = subject.table if subject.table is not None else next(extraction_of(job).stream([subject.nbest]))[1]
+    table = subject.table if subject.table is not None else next(job.extraction().stream([subject.nbest]))[1]
     known = [*job.config.parser, *registry.entries["parser"], "none"]
     for spec in parsers:
         if spec.partition(",")[0] not in known:
@@ -188,11 +189,11 @@ def command(
             table,
             subject.references,
             weights=tuned,
-            features=job.features,
+            features=job.features(),
             measures=job.measures,
             form=job.format,
-            models={name: job.models.language_model(name) for name in job.config.language_model},
-            parsers={spec: job.models.parser(spec) for spec in parsers if spec != "none"} if parsers else None,
+            models=job.language_models,
+            parsers={spec: load_parser(spec, job.names) for spec in parsers if spec != "none"} if parsers else None,
         )
         explanation = explained(chosen)
         if against is None and explanation.first.rank == explanation.second.rank and explanation.hypotheses > 1:

@@ -12,7 +12,7 @@ from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 
 @click.command("extract")
@@ -37,17 +37,16 @@ def command(
         -f ngram-lm,model=lm.arpa -o tune.npz
     """  # noqa: D301
     from rerank_adapters.chain.lists import for_lists
-    from rerank_adapters.chain.provenance import extraction_of
     from rerank_adapters.data.dataset import lists_size
     from rerank_adapters.formats.reading import read_nbest
+    from rerank_adapters.job.job import SET
     from rerank_adapters.runtime.progress import StatusLine
 
     summary_line = SummaryLine()
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source, lines=False)
     job = for_lists(job, nbests)
-    job = job.for_set(set_name) if set_name else job
-    table = extraction_of(job, scheduler).table(nbests, folder=output.parent)
+    table = job.extraction(set_name or SET, scheduler).table(nbests, folder=output.parent)
     table.save(output)
     sparse = f" and {counted(len(table.sparse.names), 'sparse one')}" if table.sparse.names else ""
     features = f"{counted(len(table.names), 'feature')}{sparse}"

@@ -170,9 +170,9 @@ def _checked(draft: Draft, output: Path, registry: Registry) -> Check:
     """The check of a draft, with an estimate of its costs."""
     import tomllib
 
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.job.config import Config
+    from rerank_adapters.job.job import Job
     from rerank_adapters.run.check import check
 
     config = Config.model_validate({**tomllib.loads(draft.write(output)), "base": output.absolute().parent})
-    return check(Job.create(config, registry), costs=True)
+    return check(Job.of(config, registry), costs=True)

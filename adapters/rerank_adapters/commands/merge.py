@@ -13,7 +13,7 @@ from rerank_adapters.cli.options import SummaryLine, job_options, output_option
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
     from rerank_plugins import Metric
 
 DECODER = re.compile(r"([^\s=|:/-][^\s=|:/]*)=(.+)", re.DOTALL)  # a word that can begin the names of features
@@ -62,7 +62,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
     from rerank_adapters.formats.plain import PlainFormat
     from rerank_adapters.formats.reading import merge_files, without_lines
     from rerank_adapters.formats.writing import check_written, open_lists
-    from rerank_adapters.job.notation import plugin_table
+    from rerank_adapters.job.specs import Spec
     from rerank_adapters.runtime.progress import StatusLine, counted
 
     summary_line = SummaryLine()
@@ -74,12 +74,12 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
         formats = {name: replace(job).format for name in decoders}
         if job.config.nbest == {"use": "auto"}:
             formats |= dict.fromkeys(outputs_of_lines(decoders), PlainFormat(n=1))
-        agreement = [_metric(job, plugin_table(text)) for text in agreements]
+        agreement = [_metric(job, job.names.written("metric", text)) for text in agreements]
         lists = combine({name: merge_files(paths, formats[name]) for name, paths in decoders.items()}, agreement)
     else:
         lists = merge_files(nbest, job.format)
     form = form or ("moses" if decoders else None)
-    written = job.builder.build("format", plugin_table(form), "--as") if form else job.format
+    written = Spec.read("format", form, job.names, "--as").make() if form else job.format
     if form:
         check_written(written, f"--as {form}", job.registry.known("format").values())
     segments = hypotheses = respelt = 0
@@ -97,7 +97,9 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
 
 def _metric(job: Job, table: dict[str, Any]) -> tuple[str, Metric]:
     """The name and the metric of a table."""
-    return table.pop("label", table["use"]), job.builder.build("metric", table, "--agreement")
+    from rerank_adapters.job.specs import Spec
+
+    return table.pop("label", table["use"]), Spec.read("metric", table, job.names, "--agreement").make()
 
 
 def _by_decoder(files: tuple[str, ...]) -> dict[str, list[str]]:

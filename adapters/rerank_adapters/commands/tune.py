@@ -12,9 +12,9 @@ from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.formats.references import ReferenceForm
+    from rerank_adapters.job.job import Job
 
 
 @click.command("tune")
@@ -70,7 +70,7 @@ def command(
         start = str(Path(start).resolve())  # a weights file, which is not relative to the config
     job = job.changed(tuning={"start": start, "fixed": list(fixed) or None, "select": select or None})
     job, values = with_table(job, table)
-    job.build("tuner", "measures")
+    _ = job.tuner, job.measures  # wrong options are errors before any work
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     values = features_of(job, data, values, table, folder=output.parent)
     learnt = learn(job, data, values, output.parent)

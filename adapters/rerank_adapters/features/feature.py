@@ -100,6 +100,12 @@ def columns_of(features: Iterable[Feature]) -> dict[str, list[str]]:
     return {feature.label: list(feature.names) for feature in features}
 
 
+def check_label(label: str) -> None:
+    """Raise ConfigError for a label that does not fit into files of lists and weights."""
+    if fault := fault_of_components((label,)):
+        raise ConfigError(f"feature {label!r}: its label is no name of a feature: {fault}")
+
+
 def check_names(features: Sequence[Feature], taken: Sequence[str] = ()) -> None:
     """Raise ConfigError for two columns of one name, of which `taken` are the decoder's.
 
@@ -110,8 +116,7 @@ def check_names(features: Sequence[Feature], taken: Sequence[str] = ()) -> None:
         kind = type(feature.extractor)
         if fault := fault_of_components(feature.extractor.components):
             raise PluginError(f"feature {feature.label!r} ({class_name(kind)}{owner(kind)}): {fault}")
-        if fault := fault_of_components((feature.label,)):
-            raise ConfigError(f"feature {feature.label!r}: its label is no name of a feature: {fault}")
+        check_label(feature.label)
     for name, times in Counter([*taken, *names_of(features)]).items():
         if times > 1:
             other = "the decoder has" if name in taken else "another extractor makes"

@@ -138,11 +138,6 @@ class Config(Strict):
     evaluation: Evaluation = Evaluation()
     base: Path = Path()  # folder of the config file; set on reading
 
-    @property
-    def named(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """By kind of plugin, the tables that other tables refer to by name."""
-        return {"parser": self.parser, "language_model": self.language_model}
-
     def path(self, path: Path | str) -> Path:
         """A path in this config, relative to here; `~` and `$VARIABLE` are expanded."""
         return resolve(path, self.base)
@@ -227,8 +222,3 @@ def line_of_key(text: str, keys: list[str]) -> int:
         ):
             return number
     return line_number
-
-
-def plugin_options(table: Table, *ours: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A plugin's table without the keys that are not the plugin's (`ours`: `label`, `text`), and those keys."""
-    return {k: v for k, v in table.items() if k not in ours}, {k: v for k, v in table.items() if k in ours}

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
 from typing import Any
 
 from rerank_plugins import ConfigError
 from rerank_plugins.core.json_and_toml import read_toml_table
 
-NO_FILES = ("label", "text", "source_text")  # keys of plugins' tables whose values are no files, whatever exists
-
 
 def plugin_table(text: str) -> dict[str, Any]:
     """The table of a plugin written as NAME,option=value,…. Raises ConfigError for another form.
 
-    A value that is not TOML is a string; paths of existing files are made absolute. The value of an option that is a
-    plugin itself is a name, or its table in braces. Words in a list need no quotation marks.
+    A value that is not TOML is a string. The value of an option that is a plugin itself is a name, or its table in
+    braces. Words in a list need no quotation marks.
 
     >>> plugin_table("chrf,label=chrF++,word_order=2")
     {'use': 'chrf', 'label': 'chrF++', 'word_order': 2}
@@ -57,9 +54,6 @@ def _option(pair: str) -> tuple[str, Any]:
     if re.fullmatch(r"\[[^][{}\"']*[A-Za-z][^][{}\"']*\]", text):
         return key, [word.strip() for word in text[1:-1].split(",")]
     try:
-        value: Any = read_toml_table(f"v = {text}")["v"]
+        return key, read_toml_table(f"v = {text}")["v"]
     except tomllib.TOMLDecodeError:
-        value = text
-    if isinstance(value, str) and key not in NO_FILES and Path(value).exists():
-        value = str(Path(value).resolve())
-    return key, value
+        return key, text

@@ -10,10 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, TypeVar
 
-from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import NO_SCORES, content_check, files_of, needs_ranks, with_ranks
-from rerank_adapters.chain.provenance import extraction_of
-from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.tune import validate_tuning
 from rerank_adapters.data.content import MAX_STYLED, TRUSTED, source_mismatches
 from rerank_adapters.data.dataset import Dataset, Files
@@ -24,6 +21,7 @@ from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.formats.pairing import Purpose, pair_lists
 from rerank_adapters.formats.references import read_references
+from rerank_adapters.job.job import TUNE, Job
 from rerank_adapters.run.costs import Costs
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import by_remedy
@@ -78,8 +76,7 @@ def check(job: Job, *, costs: bool = False) -> Check:
     config, found = job.config, Check()
     sets = {"tune": config.tune} if config.tune is not None else {}
     sets |= {test.name: test for test in config.test}
-    first = job.for_set(next(iter(sets), "tune"))
-    features = _plugins(first, found)
+    features = _plugins(job, next(iter(sets), TUNE), found)
     data: dict[str, Dataset] = {}
     for name, files in sets.items() if not found.failed("[nbest]") else ():
         if (read := _data_set(job, name, files_of(job, files), found)) is not None:
@@ -95,7 +92,7 @@ def check(job: Job, *, costs: bool = False) -> Check:
         found.findings += set_faults(data["tune"], tests)
         if not found.failed():
             ranked = with_ranks(job) if needs_ranks(job, data["tune"].lists) else job
-            found.findings += tuning_faults({"": ranked, **systems_of(ranked)}, data["tune"])
+            found.findings += tuning_faults(ranked, data["tune"])
     unknown = [
         (name, words)
         for name, read in data.items()
@@ -107,7 +104,7 @@ def check(job: Job, *, costs: bool = False) -> Check:
     for name, read in data.items():
         _content(job, features, read, files_of(job, sets[name]), found)
         for feature in features:
-            extractor = job.for_set(name).extractor(feature.label)
+            extractor = job.feature(feature.label, name).extractor
             found.attempt(f"{name}: {feature.label}", lambda own=extractor, lists=read.lists: own.check_lists(lists))  # type: ignore[misc]
     found.findings = list(_joined(found.findings))
     if costs and features and data and not found.failed():
@@ -138,41 +135,44 @@ def set_faults(tuning: Dataset, tests: Iterable[Dataset]) -> Iterator[Finding]:
             yield Finding("warning", test.name, overlap)
 
 
-def tuning_faults(systems: dict[str, Job], tuning: Dataset) -> Iterator[Finding]:
-    """What would stop the tuning of systems by name, of which the first is called ""."""
-    for name, system in systems.items():
-        decoder = extraction_of(system).decoder_table(tuning.lists)
+def tuning_faults(job: Job, tuning: Dataset) -> Iterator[Finding]:
+    """What would stop the tuning of a job, and of its systems."""
+    *others, _ = job.systems
+    for system in (job, *others):
+        decoder = system.extraction().decoder_table(tuning.lists)
         try:
             validate_tuning(system, tuning, decoder)
         except RerankError as error:
-            yield Finding.of(f"[[system]] {name}" if name else "[tuning]", error)
+            yield Finding.of("[tuning]" if system is job else f"[[system]] {system.name}", error)
 
 
-def _plugins(job: Job, found: Check) -> list[Feature]:
-    """Make each plugin that the config names, by itself, and load its model; return the features that can be made."""
+def _plugins(job: Job, set_: str, found: Check) -> list[Feature]:
+    """Make each plugin that the config names, by itself, and load its model; return the features that can be made.
+
+    Features are those of a data set.
+    """
     if (language := job.config.language) and (models := found.attempt("language", lambda: models_of(language))):
         found.add("ok", "language", [f"{language}, with models of {', '.join(models)}"])
     found.attempt("[nbest]", lambda: job.format)
     features = []
     for label in found.attempt("[[feature]]", lambda: job.labels) or ():
-        feature = found.attempt(f"[[feature]] {label}", lambda label=label: _loaded(job, label))  # type: ignore[misc]
+        feature = found.attempt(f"[[feature]] {label}", lambda label=label: _loaded(job.feature(label, set_)))  # type: ignore[misc]
         features += [] if feature is None else [feature]
-    for position in range(len(job.config.metric)):
-        found.attempt(f"[[metric]] {position + 1}", lambda position=position: job.measure(position))  # type: ignore[misc]
+    for number, label in enumerate(found.attempt("[[metric]]", lambda: job.labels_of("metric")) or (), 1):
+        found.attempt(f"[[metric]] {number}", lambda label=label: job.measure(label))  # type: ignore[misc]
     if not found.failed("[[metric]]"):
         found.attempt("[[metric]]", lambda: job.measures)
     found.attempt("[tuner]", lambda: job.tuner)
     if not found.failed():
-        found.attempt("[[system]]", lambda: systems_of(job))
+        found.attempt("[[system]]", lambda: job.systems)
     if all(finding.level == "ok" for finding in found.findings):
-        uses = [*job.labels, *(measure.name for measure in job.measures), job.config.tuner["use"]]
+        uses = [*job.labels, *(measure.name for measure in job.measures), job.tuner_name]
         found.add("ok", "plugins", [", ".join(uses)])
     return features
 
 
-def _loaded(job: Job, label: str) -> Feature:
-    """The feature of a label, with its model loaded, if it has one: a missing or damaged file is noticed now."""
-    (feature,) = job.only([label]).features
+def _loaded(feature: Feature) -> Feature:
+    """The feature with its model loaded, if it has one: a missing or damaged file is noticed now."""
     if (vocabulary := feature.extractor.vocabulary) is not None:
         vocabulary.__contains__("")
     return feature

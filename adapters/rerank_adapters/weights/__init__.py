@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from rerank_adapters.weights.named_weights import Weights, read_weights_toml, write_weights
+from rerank_adapters.weights.named_weights import Weights, made_at, read_weights_toml, write_weights
 
-__all__ = ["Weights", "read_weights", "write_weights"]
+__all__ = ["Weights", "made_at", "read_weights", "write_weights"]
 
 
 def read_weights(path: str | Path) -> Weights:

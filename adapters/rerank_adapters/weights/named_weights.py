@@ -18,10 +18,12 @@ Floats are written with the digits that read back exactly.
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
@@ -243,3 +245,17 @@ def _numbers(label: str, values: Sequence[Any], file: TomlFile) -> list[float]:
     if not values:
         raise file.error(f"{label!r} has no weight", label)
     return [float(value) for value in values]
+
+
+def made_at() -> str:
+    """The present time, or that of `SOURCE_DATE_EPOCH` (seconds since 1970), by which equal runs write equal files.
+
+    Raises ConfigError where the variable is no number of seconds.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch is None:
+        return datetime.now(UTC).isoformat(timespec="seconds")
+    try:
+        return datetime.fromtimestamp(int(epoch), UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        raise ConfigError(f"SOURCE_DATE_EPOCH is {epoch!r}, expected seconds since 1970") from None

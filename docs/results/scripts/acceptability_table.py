@@ -33,10 +33,10 @@ from rerank_adapters.applications.acceptability.compare import Preferences
 from rerank_adapters.applications.acceptability.measures import best_threshold
 from rerank_adapters.applications.acceptability.pairs import pair_table
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Job
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.formats.pairs import Pair, read_pairs
-from rerank_adapters.job.config import Config, plugin_options
+from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureTable
@@ -51,7 +51,7 @@ def first_columns(
     text_steps = {table["label"]: [table["text"]] for table in tables if "text" in table}
     features = [{**table, "text": table["label"]} if "text" in table else table for table in tables]
     config = Config(feature=features, language_model=models, text=text_steps, jobs=jobs)
-    table = pair_table(Job.create(config, load_plugins(BUILTIN)), pairs, TextPipeline(steps))
+    table = pair_table(Job.of(config, load_plugins(BUILTIN)), pairs, TextPipeline(steps))
     labels = [feature_table["label"] for feature_table in tables]
     first = [next(i for i, name in enumerate(table.names) if name.rpartition(".")[0] == label or name == label)
              for label in labels]  # fmt: skip
@@ -68,7 +68,8 @@ def model_scores(named: dict[str, str], pairs: list[Pair], steps: tuple[str, ...
     """The ln p of the sentences by each language model and, in columns `SLR-NAME`, their syntactic log-odds ratios."""
     models, tables = {}, []
     for name, spec in named.items():
-        models[name], text_option = plugin_options(plugin_table(spec), "text")
+        models[name] = plugin_table(spec)
+        text_option = {"text": models[name].pop("text")} if "text" in models[name] else {}
         tables.append({**models[name], "label": name, **text_option})
         tables.append({"use": "slr", "lm": name, "label": slr_of(name), **text_option})
     return first_columns(tables, pairs, steps, jobs, models)

@@ -26,8 +26,6 @@ import numpy as np
 
 from docs.results.scripts.experiment import experiment, file_of, named_values, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
@@ -37,6 +35,7 @@ from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
@@ -82,7 +81,7 @@ class Lists:
 
     def __init__(self, data: Dataset, job: Job) -> None:
         self.data, self.decoder = data, decoder_table(data.lists)
-        self.all = extraction_of(job).table(data.lists, self.decoder)
+        self.all = job.extraction().table(data.lists, self.decoder)
 
     def table(self, labels: set[str], without: set[str]) -> FeatureTable:
         """The decoder's features except those in `without`, and the features with these labels."""
@@ -117,7 +116,7 @@ def main(lists: Path, added: tuple[str, ...], base: tuple[str, ...], no_base: bo
     config = Config(
         nbest={"use": kind.nbest}, metric=[plugin_table(kind.metric)], feature=features, tuner={"use": kind.tuner}
     )
-    job = Job.create(config, load_plugins(BUILTIN))
+    job = Job.of(config, load_plugins(BUILTIN))
     metric = job.measures[0].metric
     say(f"extracting {', '.join(specs)}")
     sets = {part: Lists(read(lists, part, job), job) for part in ("tune", "test")}

@@ -33,11 +33,12 @@ from rerank_adapters.applications.completion import (
 from rerank_adapters.applications.completion.questions import read_questions
 from rerank_adapters.applications.training.tree_source import DEPENDENCIES, NamedParser, TreeSource
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Job
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
+from rerank_adapters.job.models import load_parser, parser_use
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import FeatureTable, RerankError
@@ -189,13 +190,13 @@ def main(
     jobs: int,
 ) -> None:
     """Train the models, answer the questions and print the table."""
-    job = completion_job(Job.create(Config(jobs=jobs), load_plugins(BUILTIN)))
+    job = completion_job(Job.of(Config(jobs=jobs), load_plugins(BUILTIN)))
     questions = read_questions(questions_file)
     data = completion_data(questions, TextPipeline(("penn-tokenize",)))
     sentences = [answered.split() for nbest in data.lists for answered in nbest.texts]
 
     started = time.process_time()
-    named = NamedParser(parser, job.models.parser_use(parser), lambda: job.models.parser(parser))
+    named = NamedParser(parser, parser_use(parser, job.names), lambda: load_parser(parser, job.names))
     parses = named.made.parse(sentences)
     trees = [parse.dependencies for parse in parses if parse.dependencies is not None]
     if len(trees) < len(parses):

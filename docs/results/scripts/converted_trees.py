@@ -26,7 +26,6 @@ from docs.results.scripts.added_features_table import Lists
 from docs.results.scripts.experiment import FOLDER, experiment, file_of, say
 from docs.results.scripts.texts import SHORT, TATOEBA, Words, sentences_of_text
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
 from rerank_adapters.data.dataset import Dataset
@@ -34,6 +33,7 @@ from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
 from rerank_plugins import SentenceModel, Tree
 from rerank_plugins.constituency.language_model import PcfgLanguageModel
 from rerank_plugins.constituency.model_file import write_grammar
@@ -95,7 +95,7 @@ def bleu_table(folder: Path, models: dict[str, dict[str, Path]], most: int) -> N
         features += [{**feature, "label": f"{name}-{feature['use']}"} for feature in added]
     metric = {"use": "bleu", "tokenize": "none"}
     config = Config(nbest={"use": "moses"}, metric=[metric], feature=features, parser=parsers, tuner={"use": "mira"})
-    job = Job.create(config, load_plugins(BUILTIN))
+    job = Job.of(config, load_plugins(BUILTIN))
     sets = {part: Lists(data_of(folder, part, job, most), job) for part in ("tune", "test")}
     base = {feature["use"] for feature in BASE}
     labels = [feature["label"] for feature in features[len(BASE) :]]

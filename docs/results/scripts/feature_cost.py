@@ -21,10 +21,10 @@ from docs.results.scripts.texts import sentences_of_text
 from rerank_adapters.applications.negatives.inserted_errors import ErrorInserter
 from rerank_adapters.applications.negatives.word_forms import WordForms
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.builder import Builder
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.job.notation import plugin_table
+from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList, RerankError
@@ -87,11 +87,11 @@ def main(lists: Path, noisy_text: bool, words: int, size: int, first: int, count
         alone = [NBestList(str(number), pair) for number, pair in enumerate(pairs)]
         apart = {hypothesis.text for pair in alone for hypothesis in pair}  # not to be known from their lists
         warming, *nbests = [nbest.select([i for i, h in enumerate(nbest) if h.text not in apart]) for nbest in nbests]
-        builder = Builder(load_plugins(BUILTIN), Path(), {})
+        names = Names(load_plugins(BUILTIN), Path())
         rows, extractors = [], []  # which keep parsers that they share
         for spec in features:
             say(spec)
-            extractor = builder.build("feature", plugin_table(spec), spec)
+            extractor = Spec.read("feature", plugin_table(spec), names, spec).make()
             extractors.append(extractor)
             extractor.extract_all([warming])  # loads the model and compiles the kernels
             listed, single = cost(extractor, nbests), cost(extractor, alone)

@@ -25,11 +25,11 @@ import click
 
 from docs.results.scripts.experiment import FILE, PACKAGE, experiment, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.builder import Builder
 from rerank_adapters.cli.main import relax_gc
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.job.notation import plugin_table
+from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import RerankError
@@ -51,10 +51,10 @@ def compilations() -> list[tuple[str, float]]:
 
 def extraction(lists: Path, count: int, features: Sequence[str]) -> dict[str, Any]:
     """The CPU seconds of this process until it has the features of some lists, and its compilations."""
-    builder = Builder(load_plugins(BUILTIN), Path(), {})
+    names = Names(load_plugins(BUILTIN), Path())
     nbests = read_nbest([lists], MosesFormat())[:count]
     for spec in features:
-        builder.build("feature", plugin_table(spec), spec).extract_all(nbests)
+        Spec.read("feature", plugin_table(spec), names, spec).make().extract_all(nbests)
     return {"seconds": time.process_time(), "compilations": compilations()}
 
 

@@ -32,11 +32,10 @@ from docs.results.scripts.tatoeba_table import (
     job_of,
     systems_of,
 )
-from rerank_adapters.chain.job import SET, Job
-from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.evaluation import Resampling, compare
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.job.config import DataSet
+from rerank_adapters.job.job import SET, Job
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.within_lists import one_best
@@ -56,12 +55,12 @@ def main(config: Path, lists: tuple[str, ...], samples: str | None, features: st
     kinds = named_values(lists, "NAME=FILE")
     job, of_tune, of_test = job_of(config, jobs)
     systems = [system for system in systems_of(job) if system.name in (DECODER, f"+ {NGRAMS}", RICHEST[features])]
-    job = job.only(systems[-1].labels)
+    job = job.without(set(job.labels) - systems[-1].labels)
     rows: dict[str, list[list[str]]] = {measure.name: [] for measure in job.measures}
     last, references = {}, []
     for kind, files in kinds.items():
         say(f"lists of {kind}")
-        tune, test = (Lists(job.for_set(name), with_lists(part, files, name)) for name, part in
+        tune, test = (Lists(job, with_lists(part, files, name), name) for name, part in
                       (("tune", of_tune), (of_test.name, of_test)))  # fmt: skip
         references = test.data.references
         outputs = {FIRST: [nbest[0].text for nbest in test.data.lists]}
@@ -94,9 +93,9 @@ def with_lists(part: DataSet, files: str, name: str) -> DataSet:
 def minimum_bayes_risk(job: Job, lists: Lists, samples: Path, metric: str) -> list[str]:
     """The hypotheses of the highest mean utility, with the samples of their segments as pseudo-references."""
     feature = {"use": "expected-utility", "samples": str(samples.resolve()), "metric": metric, "tokenize": "none"}
-    job = job.changed(feature=[feature]).for_set(lists.data.name)
+    job = job.changed(feature=[feature])
     decoder = decoder_table(lists.data.lists)
-    table = extraction_of(job).table(lists.data.lists, decoder)
+    table = job.extraction(lists.data.name).table(lists.data.lists, decoder)
     return lists.texts(one_best(table.values[:, -1], table.offsets))
 
 

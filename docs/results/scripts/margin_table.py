@@ -27,9 +27,7 @@ import numpy as np
 
 from docs.results.scripts.experiment import experiment, named_values
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import for_lists
-from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import decision_totals, take_segments, tune
 from rerank_adapters.chain.tuning.held_out_gain import HeldOutLeads, held_out, held_out_leads, raw_margin, usual_folds
@@ -39,6 +37,7 @@ from rerank_adapters.evaluation.significance import paired_gains
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
@@ -59,7 +58,7 @@ class Lists:
         self.job = for_lists(job, nbests)
         of_segments = read_references([Path(str(references))]).for_segments([nbest.segment_id for nbest in nbests])
         self.data = Dataset(Path(str(lists)).stem, nbests, of_segments)
-        self.table = extraction_of(self.job).table(nbests, extraction_of(self.job).decoder_table(nbests))
+        self.table = self.job.extraction().table(nbests, self.job.extraction().decoder_table(nbests))
 
     @cached_property
     def problem(self) -> TuningData:
@@ -152,7 +151,7 @@ def main(sets: tuple[str, ...], metric: str, features: tuple[str, ...], tuner: s
     """Print the table."""
     of_features = [plugin_table(feature) for feature in features]
     config = Config(feature=of_features, metric=[plugin_table(metric)], tuner=plugin_table(tuner))
-    job = Job.create(config, load_plugins(BUILTIN))
+    job = Job.of(config, load_plugins(BUILTIN))
     named = named_values(sets, "SET, as NAME=LISTS")
     read = {name: Lists(job, files.split(",")) for name, files in named.items()}
     header = ("tuned on", "applied to", "1-best", "held out", *MARGINS, "unlike")

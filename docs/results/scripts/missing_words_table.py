@@ -36,13 +36,12 @@ from rerank_adapters.applications.missing_words.incomplete import Incomplete
 from rerank_adapters.applications.missing_words.insertions import Inserting
 from rerank_adapters.applications.missing_words.locate import Locating
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.significance import mcnemar
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
@@ -106,7 +105,7 @@ class Lists:
         self.data = Dataset("insertions", nbests, [(sentence.complete or "",) for sentence in sentences])
         self.places = Dataset("places", nbests, [right_texts(*pair) for pair in zip(sentences, nbests, strict=True)])
         self.decoder = decoder_table(nbests)
-        self.all = extraction_of(job).table(nbests, self.decoder)
+        self.all = job.extraction().table(nbests, self.decoder)
 
     def table(self, labels: set[str], kept: set[str]) -> FeatureTable:
         """The features of the lists that `kept` names, and the extracted features with these labels."""
@@ -242,10 +241,10 @@ def main(
         contexts, substitutes = ContextFilling(model, None), SubstituteFilling(ngram)
         specs = {"n-gram": f"ngram-lm,model={ngram}", **features}
         tables = [{**plugin_table(spec), "label": label} for label, spec in specs.items()]
-        job = Job.create(
+        job = Job.of(
             Config(metric=[{"use": "accuracy"}], feature=tables, tuner={"use": "expected-risk"}), load_plugins(BUILTIN)
         )
-        only_ngram = job.only(["n-gram"])
+        only_ngram = job.without(set(job.labels) - {"n-gram"})
 
         say("locating")
         places: dict[str, Ranks] = {method: location_ranks(model, test, method) for method in METHODS}

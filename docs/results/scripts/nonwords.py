@@ -26,9 +26,10 @@ import numpy as np
 from docs.results.scripts.experiment import FILE, experiment, named_values, say
 from docs.results.scripts.texts import Words, sentences_of_text
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Job
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
+from rerank_adapters.job.models import load_language_model
 from rerank_adapters.job.notation import plugin_table
 from rerank_plugins import LanguageModel, SentenceModel
 from rerank_plugins.core.arrays import BoolArray
@@ -115,11 +116,11 @@ def main(text: Path, models: tuple[str, ...], number: int, sentences: int, seed:
             out.writelines("\t".join(map(" ".join, pair)) + "\n" for pair in pairs)
     say(f"{len(pairs)} pairs; perplexities of {len(measured)} sentences")
     named = {name: plugin_table(spec) for name, spec in named_values(models, "NAME=MODEL").items()}
-    job = Job.create(Config(language_model=named), load_plugins(BUILTIN))
+    job = Job.of(Config(language_model=named), load_plugins(BUILTIN))
     print("| model | word preferred | known non-words | perplexity | without unknown words | unknown |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name in named:
-        model = job.models.language_model(name)
+        model = load_language_model(name, job.names)
         better, worse = (model.totals([pair[side] for pair in pairs]) for side in (0, 1))
         right = float(np.sum(better > worse))
         low, high = wilson_interval(right, len(pairs))

@@ -30,13 +30,13 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, Listed, experiment, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
 from rerank_adapters.cli.main import ended_by_signals
 from rerank_adapters.features.extraction import RECORDED
+from rerank_adapters.features.feature import names_of
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.job.config import read_config
+from rerank_adapters.job.job import Job
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.weights import Weights, write_weights
@@ -92,9 +92,9 @@ def main(
 
 def _weights(config: Path, nbests: list[NBestList], folder: Path) -> Path:
     """The file of equal weights for the features of the config and of the lists."""
-    job = Job.create(read_config(config), load_plugins(BUILTIN))
-    names = (*nbests[0].feature_names, *job.names)
-    record = {RECORDED: recorded_tables(job, folder, *EXTRACTING)}
+    job = Job.of(read_config(config), load_plugins(BUILTIN))
+    names = (*nbests[0].feature_names, *names_of(job.features()))
+    record = {RECORDED: job.record(folder, "feature")}
     write_weights(Weights(dict.fromkeys(names, 1.0), provenance=record), folder / "weights.toml")
     return folder / "weights.toml"
 

@@ -37,8 +37,6 @@ import numpy as np
 from docs.results.scripts.experiment import FILE, Listed, experiment, named_values, say
 from docs.results.scripts.spoken_text import train_on_spoken, write_frequencies
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import tuning_data
 from rerank_adapters.chain.tuning import chosen_rows, prepare, start_vector, take_segments
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
@@ -49,6 +47,7 @@ from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
@@ -97,7 +96,7 @@ class Lists:
 
     def __init__(self, file: Path, specs: Mapping[str, str]) -> None:
         features = [{**plugin_table(spec), "label": label} for label, spec in specs.items()]
-        self.job = Job.create(
+        self.job = Job.of(
             Config(nbest={"use": "hyporadise"}, metric=[{"use": "wer"}], feature=features), load_plugins(BUILTIN)
         )
         self.nbests = read_nbest([file], self.job.format)
@@ -109,7 +108,7 @@ class Lists:
             self.job = self.job.changed(feature=features)
         self.data = Dataset(file.stem, self.nbests, references)
         self.whole = tuning_data(
-            self.job, self.data, extraction_of(self.job).table(self.nbests, decoder_table(self.nbests))
+            self.job, self.data, self.job.extraction().table(self.nbests, decoder_table(self.nbests))
         )
 
     def with_only(self, labels: frozenset[str]) -> TuningData:

@@ -31,9 +31,7 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, experiment, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import files_of
-from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
@@ -41,8 +39,10 @@ from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import Comparison, Evaluation, compare
 from rerank_adapters.evaluation.result import MetricResult
 from rerank_adapters.evaluation.significance import holm
+from rerank_adapters.features.feature import columns_of
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.job.config import DataSet, read_config
+from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
@@ -125,15 +125,15 @@ def with_added(systems: Iterable[System], added: Sequence[str]) -> Iterator[Syst
 class Lists:
     """A set of lists with its references, and a table of all features of the config."""
 
-    def __init__(self, job: Job, part: DataSet) -> None:
+    def __init__(self, job: Job, part: DataSet, name: str) -> None:
         self.job, self.data = job, Dataset.read(part.name, files_of(job, part), job.format, "evaluation")
-        decoder = decoder_table(self.data.lists, extraction_of(job).rule)
+        decoder = decoder_table(self.data.lists, job.extraction(name).rule)
         self.decoder = decoder.names
-        self.all = extraction_of(job).table(self.data.lists, decoder)
+        self.all = job.extraction(name).table(self.data.lists, decoder)
 
     def of(self, labels: frozenset[str]) -> TuningData:
         """What a tuner sees of the decoder's features and of those with these labels."""
-        wanted = set(self.decoder) | {name for label in labels for name in self.job.columns[label]}
+        wanted = set(self.decoder) | {name for label in labels for name in columns_of(self.job.features())[label]}
         kept = [column for column, name in enumerate(self.all.names) if name in wanted]
         table = replace(self.all, names=tuple(self.all.names[i] for i in kept), values=self.all.values[:, kept])
         return tuning_data(self.job, self.data, table)
@@ -159,8 +159,8 @@ def main(config: Path, added: tuple[str, ...], halves: bool, seeds: int, jobs: i
         tables = [plugin_table(spec) for spec in added]
         systems = list(with_added(systems, [str(table.get("label", table["use"])) for table in tables]))
         job = job.changed(feature=[*job.config.feature, *tables])
-    tune = Lists(job.for_set("tune"), of_tune)
-    test = None if no_test else Lists(job.for_set(of_test.name), of_test)
+    tune = Lists(job, of_tune, "tune")
+    test = None if no_test else Lists(job, of_test, of_test.name)
     directions = [] if test is None else [(tune, test), (test, tune)][: 1 + halves]
     reranked = [lists for _, lists in directions]
     outputs = {FIRST: [nbest[0].text for lists in reranked for nbest in lists.data.lists]} if reranked else {}
@@ -210,7 +210,7 @@ def choices(job: Job, learnt: Lists, seen: Lists, system: System, with_mbr: bool
 def job_of(config: Path, jobs: int | None) -> tuple[Job, DataSet, DataSet]:
     """The job of a config, its tuning set, and its first test set; `jobs` processes, if not as the config says."""
     settings = read_config(config)
-    job = Job.create(settings.model_copy(update={"jobs": jobs} if jobs else {}), load_plugins(BUILTIN))
+    job = Job.of(settings.model_copy(update={"jobs": jobs} if jobs else {}), load_plugins(BUILTIN))
     if job.config.tune is None or not job.config.test:
         raise RerankError(f"{config}: no [tune] or no [[test]] table, expected both")
     return job, job.config.tune, job.config.test[0]

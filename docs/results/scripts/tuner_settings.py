@@ -22,8 +22,6 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, FOLDER, experiment, file_of, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import job_of_table
 from rerank_adapters.chain.tune import DECODER, families, start_weights, tuning_data
 from rerank_adapters.chain.tuning.cross_validation import tuned_folds
 from rerank_adapters.chain.tuning.selection import Selecting, Selection, standard_error
@@ -32,7 +30,9 @@ from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
+from rerank_adapters.job.specs import Spec
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.mira import Mira
@@ -63,7 +63,7 @@ class Comparison:
         table = plugin_table(setting)
         metric, start = str(table.pop("metric", "bleu")), str(table.pop("start", "uniform"))
         selects, margin = table.pop("select", False), float(table.pop("margin", 1.0))
-        tuner = self.job.builder.build("tuner", table)
+        tuner = Spec.read("tuner", table, self.job.names).make()
         if selects:
             selections = self.selections.setdefault(f"{metric} {start} {margin}", {})
             selector = Mira(passes=self.passes)
@@ -105,9 +105,9 @@ def main(
     lists: Path, table: Path, settings: tuple[str, ...], folds: int, seeds: int, passes: int, noise: int, jobs: int
 ) -> None:
     """Tune with each setting on all folds but one, choose on that one, and print the scores of all choices."""
-    job = Job.create(Config(), load_plugins(BUILTIN))
+    job = Job.of(Config(), load_plugins(BUILTIN))
     features = FeatureTable.load(table)
-    job = job_of_table(job, features, table)
+    job = job.of_table(features, table)
     files = [file_of(lists, f"tune.{ending}") for ending in ("nbest.xz", "src", "ref")]
     nbests = read_nbest([files[0]], job.format, files[1])
     if [nbest.segment_id for nbest in nbests] != list(features.segment_ids):

@@ -18,8 +18,6 @@ import numpy as np
 
 from docs.results.scripts.experiment import FOLDER, Listed, experiment, file_of, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import extraction_of
 from rerank_adapters.chain.tune import baseline_weights, start_weights, tuning_data
 from rerank_adapters.chain.tuning import held_out_score
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
@@ -28,7 +26,9 @@ from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
+from rerank_adapters.job.specs import Spec
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import TuningResult
@@ -51,13 +51,13 @@ def main(lists: Path, features: tuple[str, ...], tuners: tuple[str, ...], seeds:
     """Extract the features, tune with each tuner and print the table."""
     tables = [plugin_table(feature) for feature in features]
     config = Config(metric=[{"use": "bleu", "tokenize": "none"}], feature=tables)
-    job = Job.create(config, load_plugins(BUILTIN))
+    job = Job.of(config, load_plugins(BUILTIN))
     sets = {}
     for name in ("tune", "test"):
         files = [file_of(lists, f"{name}.{ending}") for ending in ("nbest.xz", "src", "ref")]
         nbests = read_nbest([files[0]], job.format, files[1])
         references = read_references([files[2]]).for_segments([n.segment_id for n in nbests])
-        table = extraction_of(job).table(nbests, decoder_table(nbests))
+        table = job.extraction().table(nbests, decoder_table(nbests))
         data = Dataset(name, nbests, references)
         sets[name] = data, table, tuning_data(job, data, table)
     data, table, problem = sets["tune"]
@@ -73,7 +73,7 @@ def main(lists: Path, features: tuple[str, ...], tuners: tuple[str, ...], seeds:
         name for name, entry in known.items() if not entry.needs_options and not getattr(entry.factory, "extra", "")
     ]:
         say(f"tuning with {name}")
-        tuner = job.builder.build("tuner", {"use": name})
+        tuner = Spec.read("tuner", {"use": name}, job.names).make()
         tuner.tune(problem, start, np.random.default_rng(0))  # compiles
         held_out = cross_validate(problem, {name: tuner}, start, 5, SEEDS[: min(3, seeds)]).rows[0].mean
         begin = time.process_time()

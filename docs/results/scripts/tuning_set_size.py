@@ -36,7 +36,7 @@ def main(config: Path, sizes: tuple[int, ...], parts: int, jobs: int | None) -> 
     systems = {system.name: system for system in systems_of(job)}
     if WITHOUT_SYNTAX not in systems:
         raise RerankError(f"{config}: no feature of a syntactic family to leave out")
-    tune, test = Lists(job, of_tune), Lists(job, of_test)
+    tune, test = Lists(job, of_tune, "tune"), Lists(job, of_test, of_test.name)
     segments = len(tune.data.lists)
     if not 1 <= min(sizes) <= max(sizes) <= segments:
         raise RerankError(f"sizes from {min(sizes)} to {max(sizes)}, expected 1 to the {segments} segments of {config}")

@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from rerank_adapters import Reranker
-from rerank_adapters.chain.provenance import recorded_job
+from rerank_adapters.job.job import Job
 from rerank_plugins import ConfigError, PluginError
 from rerank_plugins.core.loader import load_plugins
 from tests.command_line import done, refused, rerank
@@ -50,7 +50,7 @@ def test_built_in_plugins_are_not_recorded(folder):
 @pytest.mark.parametrize("record", ["sounds", [3], [{"kind": "feature"}]])
 def test_a_record_that_was_edited(record, folder):
     with pytest.raises(ConfigError, match=r"provenance\.job\.distributions: wanted tables of kind, name"):
-        recorded_job({"job": {"distributions": record}}, folder / "weights.toml", load_plugins(installed=False))
+        Job.of_record({"job": {"distributions": record}}, folder / "weights.toml", load_plugins(installed=False))
 
 
 def test_a_name_that_two_packages_claim_is_shown(install, folder):  # noqa: F811

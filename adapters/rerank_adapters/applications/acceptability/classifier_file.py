@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from rerank_adapters.applications.acceptability.classifier import Classifier, Kind
-from rerank_adapters.chain.provenance import EXTRACTING, made_at, recorded_tables
 from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.text import TextPipeline
+from rerank_adapters.weights import made_at
 from rerank_adapters.weights.named_weights import plain_values, read_toml, write_toml
 from rerank_plugins import __version__
 from rerank_plugins.core.registry import suggestion
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 KEYS = ("kind", "threshold", "constant", "weights", "provenance")
 KINDS = get_args(Kind)
@@ -81,7 +81,7 @@ def recorded_classifier(job: Job, classifier: Classifier, text: TextPipeline, fo
         "made": made_at(),
         "steps": text.rebased(folder),
         **more,
-        RECORDED: recorded_tables(job, folder, *EXTRACTING),
+        RECORDED: job.record(folder, "feature"),
     }
     return replace(classifier, provenance=provenance)
 

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rerank_adapters.applications.acceptability.text_features import judging_columns
-from rerank_adapters.chain.loading import load_all
 from rerank_adapters.evaluation.significance import Interval, McNemar, binomial_p_value, wilson_interval
 from rerank_adapters.formats.pairs import Pair, read_pairs
 from rerank_adapters.given_texts import Text, checked_pairs, pipeline_of, shown, words_of
+from rerank_adapters.job.loading import load_all
 from rerank_adapters.rows import Rows
 from rerank_plugins import FeatureTable, Hypothesis, NBestList
 from rerank_plugins.core.arrays import BoolArray, FloatArray

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerank_adapters.applications.acceptability.text_features import matching_columns
-from rerank_adapters.chain.provenance import extraction_of
+from rerank_adapters.job.models import language_model_table
+from rerank_adapters.job.specs import Spec
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList
 from rerank_plugins.core.guests.registrations import RESERVED
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 
 def named_model(job: Job, spec: str | Path) -> tuple[str, dict[str, Any]]:
@@ -21,7 +22,7 @@ def named_model(job: Job, spec: str | Path) -> tuple[str, dict[str, Any]]:
 
     The name is that of the config, or the file's without its endings, or else the label or the name of the plugin.
     """
-    table = job.models.table(spec)
+    table = language_model_table(spec, job.names)
     if spec in job.config.language_model:
         return str(spec), table
     if Path(spec).is_file():
@@ -39,20 +40,15 @@ def with_models(job: Job, specs: Sequence[str | Path]) -> Job:
     present = dict(zip(job.labels, features, strict=True))
     for spec in specs:
         label, table = named_model(job, spec)
-        if _model_table(job, present.get(label)) != _model_table(job, table):
+        if label not in present or _model_table(job, present[label]) != _model_table(job, table):
             features.append({**table, "label": label})
     return job.changed(feature=features)
 
 
-def _model_table(job: Job, feature: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _model_table(job: Job, feature: Mapping[str, Any]) -> dict[str, Any]:
     """The table of a feature that is a language model, without the keys of features; files by their whole paths."""
-    if feature is None:
-        return None
     own = {key: value for key, value in feature.items() if key == "use" or key not in RESERVED["feature"]}
-    if own.keys() == {"use"} and job.builder.is_named_model(own["use"]):
-        own = dict(job.config.language_model[own["use"]])
-    paths = {"model"} & own.keys()
-    return {**own, **{key: str(job.config.path(own[key]).resolve()) for key in paths}}
+    return Spec.read("feature", own, job.names).table()
 
 
 def sentence_table(
@@ -67,4 +63,4 @@ def sentence_table(
         raise ConfigError("nothing to judge with: give features with -f, language models with -M, or a config")
     texts = iter(text.apply([hypothesis.text for nbest in nbests for hypothesis in nbest]))
     processed = [nbest.with_texts([next(texts) for _ in nbest]) for nbest in nbests]
-    return matching_columns(extraction_of(job).table(processed), columns, "--column")
+    return matching_columns(job.extraction().table(processed), columns, "--column")

@@ -14,7 +14,7 @@ from rerank_plugins import FeatureTable
 from rerank_plugins.core.arrays import BoolArray
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 
 class JudgedSet(NamedTuple):

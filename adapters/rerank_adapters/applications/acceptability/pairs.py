@@ -27,7 +27,7 @@ from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 HEADER = ("system", "accuracy", "95 % interval", "preferred", "ties")
 COMPARISON = ("system", "difference", "better", "worse", "p")
@@ -182,7 +182,7 @@ def command(
 
     summary_line = SummaryLine()
     job = with_models(job, models)
-    job.build()
+    job.check()
     text = TextPipeline(options.text_steps(steps))
     given = read_pairs(pairs)
     properties = list(dict.fromkeys(name for pair in given for name in pair.groups))

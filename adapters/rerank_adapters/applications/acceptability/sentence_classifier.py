@@ -20,9 +20,8 @@ from rerank_adapters.applications.acceptability.classifier_file import (
 )
 from rerank_adapters.applications.acceptability.features import sentence_table
 from rerank_adapters.applications.acceptability.measures import Criterion, accuracy, value_of
-from rerank_adapters.chain.loading import all_plugins
-from rerank_adapters.chain.provenance import recorded_job
 from rerank_adapters.given_texts import Text, checked_texts, pipeline_of, shown, words_of
+from rerank_adapters.job.loading import all_plugins
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, Hypothesis, NBestList
@@ -31,7 +30,7 @@ from rerank_plugins.core.columns import plain
 from rerank_plugins.core.registry import Registry, suggestion
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 AS_THEY_ARE = TextPipeline(())  # for texts that have gone through the steps
 
@@ -75,15 +74,13 @@ class SentenceClassifier:
     _job: Job = field(init=False, repr=False)
     _learnt: Classifier | None = field(default=None, init=False, repr=False)
     _steps: TextPipeline = field(init=False, repr=False)
-    _own: Sequence[str] = field(init=False, repr=False)  # labels of objects that no plugin registers
 
     def __post_init__(self) -> None:
         for name, value, known in (("kind", self.kind, KINDS), ("criterion", self.criterion, get_args(Criterion))):
             if value not in known:
                 raise ConfigError(f"{name} is {value!r}{suggestion(str(value), known)}")
         self._steps = pipeline_of(self.text)
-        self._job, objects = job_of(self.features, language=self.language, jobs=self.jobs)
-        self._own = tuple(objects)
+        self._job = job_of(self.features, language=self.language, jobs=self.jobs)
 
     @classmethod
     def load(cls, path: str | Path, registry: Registry | None = None, *, jobs: int = 2) -> SentenceClassifier:
@@ -92,7 +89,7 @@ class SentenceClassifier:
         Raises FormatError for a damaged file, ConfigError and PluginError where its features cannot be made.
         """
         learnt = read_classifier(path)
-        job = recorded_job(learnt.provenance, Path(path).absolute(), registry or all_plugins()).changed(jobs=jobs)
+        job = Job.of_record(learnt.provenance, Path(path).absolute(), registry or all_plugins()).changed(jobs=jobs)
         steps = recorded_text(learnt, Path(path).absolute().parent)
         classifier = cls((), learnt.kind, text=AS_THEY_ARE.steps, language=job.config.language, jobs=jobs)
         classifier.features, classifier.text = list(job.config.feature), list(steps.steps)
@@ -164,8 +161,8 @@ class SentenceClassifier:
         Raises ConfigError before `fit`, and for a feature of a class that no plugin registers, which no file can name.
         """
         learnt, path = self._fitted, Path(path)
-        if self._own:
-            raise ConfigError(f"the feature {self._own[0]!r} has no name that a file could hold: register its class")
+        if objects := list(self._job.objects):
+            raise ConfigError(f"the feature {objects[0]!r} has no name that a file could hold: register its class")
         folder = path.absolute().parent
         write_classifier(recorded_classifier(self._job, learnt, self._steps, folder, criterion=self.criterion), path)
 

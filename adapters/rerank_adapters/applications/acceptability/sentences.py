@@ -26,7 +26,7 @@ from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.registry import suggestion
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 logger = logging.getLogger(__name__)
 
@@ -139,7 +139,7 @@ def command(
 
     summary_line = SummaryLine()
     job = with_models(job, models)
-    job.build()
+    job.check()
     text = TextPipeline(options.text_steps(steps))
     judged = [read_judgements(path) for path in (dev, test)]
     texts, test_texts = ([judgement.text for judgement in judgements] for judgements in judged)

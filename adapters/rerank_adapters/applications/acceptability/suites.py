@@ -21,6 +21,7 @@ from rerank_adapters.applications.acceptability.suite_file import METRICS, Item,
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.evaluation.significance import wilson_interval
+from rerank_adapters.job.models import load_word_model
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.text import TextPipeline
@@ -29,7 +30,7 @@ from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 LN2 = float(np.log(2))
 Regions = tuple[tuple[str, ...], ...]  # the tokens of each region
@@ -196,7 +197,7 @@ def command(
     if len(tables) < len(models):
         raise ConfigError("-M: two language models have the same name; give them others in a config")
     job = job.changed(language_model={**job.config.language_model, **tables})
-    named = {name: job.models.word_model(name) for name in tables}
+    named = {name: load_word_model(name, job.names) for name in tables}
     suite_list = [read_suite(path) for path in suites]
     with StatusLine("scoring the sentences of the suites"):
         results = judge_suites(named, suite_list, TextPipeline(options.text_steps(steps)))

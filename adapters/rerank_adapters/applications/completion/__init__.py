@@ -40,8 +40,8 @@ from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.data.dataset import Dataset
+    from rerank_adapters.job.job import Job
 
 HEADER = ("system", "accuracy", "95 % interval", "right")
 COMPARISON = ("system", "difference", "only this", "only that", "p")
@@ -113,13 +113,12 @@ def answer_all(job: Job, data: Dataset, weights: Weights | None, folds: int) -> 
 
     if not job.labels:
         raise ConfigError("nothing to answer with: give features with -f or a config")
-    from rerank_adapters.chain.provenance import extraction_of
 
-    table = extraction_of(job).table(data.lists)
+    table = job.extraction().table(data.lists)
     systems = single_answers(table)
     if weights is not None:
         measure = job.measures[0] if weights.decision == "mbr" else None
-        chosen = rerank(pairs_of(data.lists, table), weights, measure, features=job.features)
+        chosen = rerank(pairs_of(data.lists, table), weights, measure, features=job.features())
         systems.append(Answers("weighted", np.array([rescored.order[0] for _, rescored in chosen], np.int64)))
     elif all(data.references) and len(table.names) > 1:
         systems.append(combined_answers(job, data, table, folds))
@@ -206,7 +205,7 @@ def command(
 
     summary_line = SummaryLine()
     job = completion_job(job)
-    job.build()
+    job.check()
     text = TextPipeline(options.text_steps(steps))
     items = read_questions(questions, answers)
     known = all(question.answer is not None for question in items)

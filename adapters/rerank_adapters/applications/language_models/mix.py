@@ -12,13 +12,14 @@ import numpy as np
 from rerank_adapters.applications.language_models.scoring import Totals, score_lines
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
+from rerank_adapters.job.models import language_model_table, load_word_model
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.ngram.mixture import fit_weights, mixed
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 
 def name_models(job: Job, specs: Sequence[str | Path]) -> tuple[Job, dict[str, LanguageModel]]:
@@ -37,12 +38,12 @@ def name_models(job: Job, specs: Sequence[str | Path]) -> tuple[Job, dict[str, L
                 raise ConfigError(f"the language model {spec!r} is given twice, {wanted}")
             names.append(str(spec))
             continue
-        table = job.models.table(spec)
+        table = language_model_table(spec, job.names)
         files += (is_file := Path(spec).is_file())
         names.append(_new_name(f"lm{files}" if is_file else table["use"], tables, job))
         tables[names[-1]] = table
     job = job.changed(language_model={**job.config.language_model, **tables})
-    models = {name: job.models.word_model(name) for name in names}
+    models = {name: load_word_model(name, job.names) for name in names}
     if len(models) < 2:
         found = counted(len(models), "language model")
         raise ConfigError(f"found {found}, wanted two or more to mix (-M LM, repeated)")

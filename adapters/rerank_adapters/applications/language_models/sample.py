@@ -9,13 +9,14 @@ import click
 import numpy as np
 
 from rerank_adapters.cli.options import SummaryLine, job_options, output_option, plugin_names
+from rerank_adapters.job.models import load_language_model
 from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_plugins import ConfigError
 from rerank_plugins.core.interfaces import GenerativeLM
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 
 def length_range(text: str) -> tuple[int, int]:
@@ -53,7 +54,7 @@ def command(job: Job, lm: str, number: int, length: str, form: str, output: Path
     """  # noqa: D301
     summary_line = SummaryLine()
     shortest, longest = length_range(length)
-    model = job.models.language_model(lm)
+    model = load_language_model(lm, job.names)
     sampler: Any = model.sampler(shortest, longest) if isinstance(model, GenerativeLM) else None
     trees = form == "trees"
     if sampler is None or (trees and not hasattr(sampler, "sample_trees")):

@@ -18,13 +18,14 @@ import click
 from rerank_adapters.applications.language_models.scoring import ZERO, Scored, Total, Totals, score_lines, total_lines
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
+from rerank_adapters.job.models import load_language_model, load_word_model
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 
 def srilm_layout(scored: Iterable[Scored], detail: int, name: str) -> Iterator[str]:
@@ -133,10 +134,10 @@ def command(
     detail = detail if detail is not None else int(form == "tsv")
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences scored") as bar:
         if form == "tsv" and detail < 2:
-            totals = total_lines(job.models.language_model(model), lines, pipeline)
+            totals = total_lines(load_language_model(model, job.names), lines, pipeline)
             out.writelines(sentence_table(bar.over(totals)))
         else:
-            scored = score_lines(job.models.word_model(model), lines, pipeline, lengths=detail > 1)
+            scored = score_lines(load_word_model(model, job.names), lines, pipeline, lengths=detail > 1)
             scored = bar.over(scored)
             if form == "srilm":
                 out.writelines(srilm_layout(scored, detail, display_name(text)))

@@ -14,6 +14,7 @@ import numpy as np
 from rerank_adapters.applications.language_models.word_measures import COLUMNS, Measured, measure
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
+from rerank_adapters.job.models import load_word_model
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.templates import render
 from rerank_adapters.runtime.progress import CountingBar, counted
@@ -24,7 +25,7 @@ from rerank_plugins.hhmm.language_model import Complexity, EntropyKind
 from rerank_plugins.kit.files.text import open_atomic, open_text
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 DARKEST = 0.95  # quantile of all surprisals from which words have the full colour: outliers take no range from others
 
@@ -136,7 +137,7 @@ def command(
     rerank lm surprisal stories.txt --html stories.html -o stories.tsv
     """  # noqa: D301
     summary_line = SummaryLine()
-    language_model = job.models.word_model(model)
+    language_model = load_word_model(model, job.names)
     text_pipeline = TextPipeline(options.text_steps(steps))
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences measured") as bar:
         measured: Iterable[Measured] = bar.over(measure(language_model, lines, entropy, text_pipeline))

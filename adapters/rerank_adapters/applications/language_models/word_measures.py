@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rerank_adapters.applications.language_models.token_spans import spans_of
-from rerank_adapters.chain.loading import load_all
 from rerank_adapters.features.unknown_words import warn_if_foreign
 from rerank_adapters.given_texts import Text, Words, blocks_of, checked_texts, pipeline_of
+from rerank_adapters.job.loading import load_all
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, LanguageModel

@@ -35,7 +35,7 @@ from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import display_name
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
     from rerank_plugins.missing_words.model import Method
 
 
@@ -89,14 +89,13 @@ def restore(
 ) -> Iterator[tuple[Incomplete, Restored]]:
     """Yield each sentence with its restoration, in order and in bounded memory; the job has the weights' features."""
     from rerank_adapters.apply import rerank
-    from rerank_adapters.chain.provenance import extraction_of
 
     pairs = in_batches(inserting, sentences, job.config.jobs)
     if weights is not None:
         pairs, theirs = tee(pairs)
-        tables = extraction_of(job).stream(found.nbest for _, found in theirs if found.places)
+        tables = job.extraction().stream(found.nbest for _, found in theirs if found.places)
         measure = job.measures[0] if weights.decision == "mbr" else None
-        for _, rescored in rerank(tables, weights, measure, features=job.features):
+        for _, rescored in rerank(tables, weights, measure, features=job.features()):
             for sentence, found in pairs:
                 yield sentence, chosen(sentence, found, rescored if found.places else None, fewest_edits=fewest_edits)
                 if found.places:
@@ -162,17 +161,16 @@ def command(
         -o weights.toml
     rerank words restore test.incomplete -M news.mw -w weights.toml
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
-    from rerank_adapters.chain.provenance import recorded_job
     from rerank_adapters.job.config import Config
+    from rerank_adapters.job.job import Job
 
     summary_line = SummaryLine()
     filling = filling_of_options(model, ngram, candidates, words)
     inserting = Inserting(Locating(model, method, gaps), filling, gaps, words)
     inserting.locating.load()
-    job, tuned = Job.create(Config(), registry), read_weights(weights) if weights is not None else None
+    job, tuned = Job.of(Config(), registry), read_weights(weights) if weights is not None else None
     if weights is not None and tuned is not None:
-        job = recorded_job(tuned.provenance, weights, registry)
+        job = Job.of_record(tuned.provenance, weights, registry)
     job = job.changed(jobs=jobs)
     name, sentences, listed = display_name(text), read_incomplete(Path(text)), 0
     with ExitStack() as files:

@@ -18,12 +18,13 @@ from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.pairs import Pair
 from rerank_adapters.formats.references import read_lines
+from rerank_adapters.job.models import load_parser
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import unknown_rate
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
     from rerank_plugins.core.dependency_tree import DependencyTree
     from rerank_plugins.kit.files.cached_parser import CachedParser
 
@@ -38,9 +39,9 @@ def check_english(job: Job, parser: str, sentences: Sequence[Sequence[str]]) -> 
     The forms of words are English. A text is not if the embedded English parser does not know MAX_UNKNOWN of its words.
     """
     what, advice = "`negatives errors` has rules for English alone", "`rerank negatives treebank` makes pairs in any"
-    if parser != "none" and not (trained_on := job.models.parser(parser).trained_on).may_be_english:
+    if parser != "none" and not (trained_on := load_parser(parser, job.names).trained_on).may_be_english:
         raise ConfigError(f"{what}, and the parser reads {trained_on.language!r}; {advice} language")
-    vocabulary = job.models.parser("english").vocabulary
+    vocabulary = load_parser("english", job.names).vocabulary
     assert vocabulary is not None  # the embedded parser knows its words
     unknown = unknown_rate(vocabulary, [" ".join(words) for words in sentences[:SAMPLE_SENTENCES]])
     if unknown > MAX_UNKNOWN:
@@ -127,7 +128,7 @@ def command(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Pa
     sentences = [words for line in read_lines(text) if (words := line.split())]
     check_english(job, parser, sentences)
     inserter, rng = error_inserter(sentences, kinds), np.random.default_rng(job.config.seed)
-    of_parser = None if parser == "none" else job.models.parser(parser)
+    of_parser = None if parser == "none" else load_parser(parser, job.names)
     parsed = with_trees(sentences, of_parser, Processes(job.config.jobs, scheduler))
     pairs = noisy_pairs(parsed, inserter, rng)
     written = write_pairs(pairs, len(sentences), COLUMNS, output)

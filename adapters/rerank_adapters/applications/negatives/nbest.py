@@ -20,9 +20,9 @@ from rerank_plugins import NBestList
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.formats.references import ReferenceForm
+    from rerank_adapters.job.job import Job
 
 
 def decoder_pairs(nbests: Iterable[NBestList], references: Sequence[str]) -> Iterator[Pair]:

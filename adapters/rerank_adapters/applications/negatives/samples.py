@@ -21,7 +21,7 @@ from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.sampling import NgramSampler
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 MAX_BATCHES = 200  # batches that are drawn; lengths still missing after them get no sample
 

@@ -17,6 +17,7 @@ from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.reading import stream_nbest
 from rerank_adapters.given_texts import Words
+from rerank_adapters.job.models import default_parser, load_parser
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError, NBestList, Parse, Parser
@@ -32,7 +33,7 @@ from rerank_plugins.kit.trees.parseval import Attachment, Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import remove_empty
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 
 SENTENCES_PER_STEP = 100  # sentences that are parsed between two steps of the bar
@@ -244,7 +245,7 @@ def command(
         raise ConfigError("give one of: a TEXT (- for stdin), --nbest LIST, --evaluate GOLD")
     if k_best and kind == "conllu":
         raise ConfigError("--k-best writes brackets: leave --as conllu out")
-    chosen = job.models.parser(parser or job.models.default_parser())
+    chosen = load_parser(parser or default_parser(job.names), job.names)
     if gold:
         print_scores(evaluate_parser(chosen.parser, path, longest) for path in gold)
         summary_line.wrote(f"the scores of {counted(len(gold), 'treebank')}", "-")

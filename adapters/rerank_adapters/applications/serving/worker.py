@@ -21,8 +21,8 @@ from typing import NamedTuple
 from rerank_adapters.applications.serving.bodies import Formats, Limits, Request, read_lists, write_answer
 from rerank_adapters.apply import Reranker
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.provenance import recorded_job
 from rerank_adapters.features.processes import ENDING
+from rerank_adapters.job.job import Job
 from rerank_plugins import ConfigError, FormatError, NBestFormat, RerankError
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit.files.standard_streams import send_stdout_to_stderr
@@ -79,7 +79,7 @@ def load(weights: Path, files: tuple[Path, ...]) -> tuple[Reranker, Formats]:
     os.environ["RERANK_CACHE"] = ""
     registry = load_plugins(BUILTIN, files)
     reranker = Reranker.load(weights, registry)
-    job = recorded_job(reranker.weights.provenance, weights, registry)
+    job = Job.of_record(reranker.weights.provenance, weights, registry)
 
     def formats(name: str) -> NBestFormat:
         if name and name not in job.registry.entries["format"]:

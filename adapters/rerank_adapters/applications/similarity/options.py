@@ -51,8 +51,7 @@ def scorer_of(
 
     Raises ConfigError unless they name a model or a measure, and for data or text steps of what has its own.
     """
-    from rerank_adapters.chain.builder import Builder
-    from rerank_adapters.job.notation import plugin_table
+    from rerank_adapters.job.specs import Names, Spec
 
     if model is not None and measure is None:
         if data["vectors"] or steps:
@@ -61,6 +60,6 @@ def scorer_of(
     if measure is None or model is not None:
         raise ConfigError("give a model (-M MODEL), or a measure (--measure NAME)")
     if registry.find("metric", measure.partition(",")[0]) is not None:
-        metric: Metric = Builder(registry).build("metric", plugin_table(measure), "--measure")
+        metric: Metric = Spec.read("metric", measure, Names(registry), "--measure").make()
         return metric
     return measure_of(measure, {**data, "text": options.text_steps(steps)})

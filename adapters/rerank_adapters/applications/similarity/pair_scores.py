@@ -8,8 +8,8 @@ from typing import Any
 
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.applications.similarity.scorers import measure_of, scores_of
-from rerank_adapters.chain.loading import labelled
 from rerank_adapters.given_texts import Text, checked_pairs, pipeline_of, shown
+from rerank_adapters.job.loading import labelled
 from rerank_adapters.rows import Rows
 
 

@@ -17,11 +17,11 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.measure_data import check_data, check_measure, family_of, measures_of
 from rerank_adapters.applications.similarity.model import SimilarityModel, read_similarity
-from rerank_adapters.chain.builder import file_state
-from rerank_adapters.chain.loading import all_plugins, file_of, kinds_of, load, made, table_of_name
 from rerank_adapters.given_texts import Text, Words, checked_pairs, pipeline_of, words_of
+from rerank_adapters.job.loading import all_plugins, file_of, kinds_of, load, made, table_of_name
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FloatArray, Metric
+from rerank_plugins.core.identity import identity
 from rerank_plugins.kit.files.in_use import shared
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ class PairScorer(ABC):
     def _given(self) -> Measures:
         paths = {field.name: getattr(self, field.name) for field in fields(PairScorer)}
         files = {name: Path(path) for name, path in paths.items() if path is not None}
-        key = tuple((name, str(path.absolute()), file_state(path)) for name, path in files.items())
-        return shared(("measures of pairs", key), lambda: measures_of(**files))
+        key = identity("measures of pairs", files, [str(path.absolute()) for path in files.values()])
+        return shared(key, lambda: measures_of(**files))
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.chain.provenance import EXTRACTING, recorded_job, recorded_tables
 from rerank_adapters.cli.options import SummaryLine, table_output
 from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.features.tables import DESCRIPTIONS, recorded_columns
+from rerank_adapters.job.job import Job
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
 from rerank_plugins.core.registry import Registry
@@ -24,7 +24,7 @@ def load(path: Path, registry: Registry, folder: Path) -> FeatureTable:
     table = FeatureTable.load(path)
     if RECORDED not in table.provenance:
         return table
-    record = recorded_tables(recorded_job(table.provenance, path, registry), folder, *EXTRACTING)
+    record = Job.of_record(table.provenance, path, registry).record(folder, "feature")
     return replace(table, provenance={**table.provenance, RECORDED: record})
 
 
@@ -54,8 +54,7 @@ def join(tables: Mapping[str, FeatureTable]) -> FeatureTable:
     Segments are matched by their ids, in the order of the first table. A column that several tables have with the same
     values, as those of the decoder, is taken once. What the tables record of the extraction of their features is joined
     too. Raises FormatError, with the name of a table, where the tables are not of the same lists or have different
-    values under one name, and ConfigError where they record different text pipelines, parsers or language models under
-    one name.
+    values under one name.
     """
     first_name, first = next(iter(tables.items()))
     origins: dict[str, str] = {}
@@ -124,7 +123,7 @@ def _joined_records(record: Mapping[str, Any], other: Mapping[str, Any]) -> dict
 
 
 def _joined_jobs(job: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables of both jobs. Raises ConfigError where they have different settings under one name."""
+    """The tables of both jobs: the features, plugin files and distributions of both, the rest of the first."""
     joined = {**other, **job}
     for key in job.keys() & other.keys():
         mine, theirs = job[key], other[key]
@@ -132,13 +131,7 @@ def _joined_jobs(job: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, 
             labels = {_label(entry) for entry in mine}
             joined[key] = [*mine, *(entry for entry in theirs if _label(entry) not in labels)]
         elif isinstance(theirs, list):
-            joined[key] = list(dict.fromkeys([*mine, *theirs]))
-        elif isinstance(theirs, Mapping) and key != "nbest":
-            if different := next((name for name in mine.keys() & theirs.keys() if mine[name] != theirs[name]), None):
-                raise ConfigError(
-                    f"two tables record different settings as [{key}] {different}: extract one of them anew"
-                )
-            joined[key] = {**theirs, **mine}
+            joined[key] = [*mine, *(item for item in theirs if item not in mine)]
     return joined
 
 

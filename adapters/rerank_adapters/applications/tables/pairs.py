@@ -21,7 +21,7 @@ from rerank_plugins import ConfigError, NBestList
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Job
+    from rerank_adapters.job.job import Job
 
 
 def pair_lines(
@@ -74,13 +74,12 @@ def command(
     rerank tune tune.nbest -r tune.en -m column,file=comet.tsv
     """  # noqa: D301
     from rerank_adapters.chain.lists import content_check
-    from rerank_adapters.chain.text_pipelines import text_pipeline
     from rerank_adapters.data.dataset import Dataset, Files
 
     summary_line = SummaryLine()
     if not references and not mbr:
         raise ConfigError("there is nothing to pair the hypotheses with: give -r, or --mbr for pairs of hypotheses")
-    pipeline = text_pipeline(job.config, steps, "--text")
+    pipeline = job.names.pipeline(steps, "--text")
     files = Files(nbest, references, source, None, reference_form, unpaired)
     data = Dataset.read("lists", files, job.format, "tuning", content_check(job, styles=False))
     warn([*data.findings, *data.doubts])

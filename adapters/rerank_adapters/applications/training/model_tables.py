@@ -10,8 +10,8 @@ from typing import Any
 
 from rerank_adapters.applications.training.common_options import CommonOptions
 from rerank_adapters.applications.training.training import Training
-from rerank_adapters.chain.builder import Builder
 from rerank_adapters.job.config import Config, Model
+from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, __version__
 from rerank_plugins.core.files import check_output
@@ -68,7 +68,7 @@ def training_of(config: Config, model: Model, registry: Registry, where: str = "
         if key not in own | shared:
             raise ConfigError(f"{where}: {model.train} has no option {key!r}{suggestion(key, own | shared)}")
     table = {"use": model.train} | {key: value for key, value in given.items() if key in own}
-    trainer = Builder(registry, config.base).build("trainer", table, where)
+    trainer = Spec.read("trainer", table, Names(registry, config.base), where).make()
     for option in entry.options():
         if option.metadata.get("writes") and (written := getattr(trainer, option.name)) is not None:
             check_output(written)

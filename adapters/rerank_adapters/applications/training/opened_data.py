@@ -18,6 +18,7 @@ from rerank_adapters.applications.training.tree_source import CONSTITUENTS, DEPE
 from rerank_adapters.data.overlap import contents, warn_if_trained_on
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.pairs import read_sentence_pairs
+from rerank_adapters.job.models import default_parser, load_parser, parser_use
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.text import TextPipeline, in_language
 from rerank_plugins.core.registry import Registry
@@ -144,12 +145,12 @@ class OpenedTrees(OpenedData):
         self, trainer: Trainer, paths: Sequence[str], output: Path, common: CommonOptions,
         report: Callable[[str], object], registry: Registry,
     ) -> None:  # fmt: skip
-        from rerank_adapters.chain.job import Job
+        from rerank_adapters.job.job import Job
 
         super().__init__(trainer, paths, output, common, report)
-        job = Job.create(common.settings, registry)
-        name = common.parser or job.models.default_parser(trainer.default_parser)
-        parser = NamedParser(name, job.models.parser_use(name), lambda: job.models.parser(name))
+        job = Job.of(common.settings, registry)
+        name = common.parser or default_parser(job.names, trainer.default_parser)
+        parser = NamedParser(name, parser_use(name, job.names), lambda: load_parser(name, job.names))
         kind: Any = DEPENDENCIES if trainer.reads == "dependencies" else CONSTITUENTS
         self._trees: TreeSource[Any] = TreeSource(
             kind, parser, self.text, Processes(job.config.jobs, common.scheduler),

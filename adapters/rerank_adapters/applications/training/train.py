@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rerank_adapters.api.plugin_tables import table_of
 from rerank_adapters.applications.training.model_tables import training_of
-from rerank_adapters.chain.loading import all_plugins, table_of_name
 from rerank_adapters.job.config import Config, Model
+from rerank_adapters.job.loading import all_plugins, table_of_name
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import Trainer
 from rerank_plugins.core.registry import Registry
 
@@ -55,10 +55,10 @@ def _table(trainer: object, registry: Registry) -> dict[str, Any]:
     """The name of a trainer under `use`, and its options. Raises TypeError for an object that is none with a name."""
     if isinstance(trainer, str | Mapping):
         return table_of_name(trainer)
-    table = table_of(trainer, "trainer", registry) if isinstance(trainer, Trainer) else None
-    if table is None:
+    spec = Spec.of("trainer", trainer, Names(registry)) if isinstance(trainer, Trainer) else None
+    if spec is None or spec.is_object:
         raise TypeError(f"wanted a trainer by its name or as an object of a registered class, found {trainer!r:.60}")
-    return table
+    return spec.table()
 
 
 def _plain(value: Any) -> Any:

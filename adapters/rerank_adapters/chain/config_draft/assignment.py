@@ -23,11 +23,11 @@ from rerank_adapters.chain.config_draft.lists import Lists
 from rerank_adapters.chain.config_draft.recognition import SCORES
 from rerank_adapters.chain.config_draft.roles import SOURCE, parts, role_of
 from rerank_adapters.chain.config_draft.texts import SAME, shared_words
-from rerank_adapters.chain.job import SET
 from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.reference_forms import shown_form
 from rerank_adapters.formats.references import NUMBERED, References, read_groups, read_references
 from rerank_adapters.formats.segment_ids import is_number
+from rerank_adapters.job.job import SET
 from rerank_adapters.text import whole_words
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.lists.column import read_columns

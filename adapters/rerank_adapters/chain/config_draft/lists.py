@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rerank_adapters.chain.job import Job
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.job.config import Config
+from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.text import whole_words
 from rerank_plugins import FormatError, NBestFormat, NBestList
@@ -81,4 +81,4 @@ class Reader:
             return None
 
     def _job(self, table: Mapping[str, Any]) -> Job:
-        return Job.create(Config(nbest=dict(table)), self.registry)
+        return Job.of(Config(nbest=dict(table)), self.registry)

@@ -1,7 +1,7 @@
 """Loads plugins for Python users: by name, with options, as a table, as an object, or by the file of a model.
 
-What is loaded twice with equal options is one object, which is found by a fingerprint of what was asked for
-(kit/files/in_use.py): as long as somebody uses a parser or a model, nobody reads it again.
+What is loaded twice with equal options is one object: as long as somebody uses a parser or a model, nobody reads it
+again.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.builder import Builder
-from rerank_adapters.chain.job import OURS
-from rerank_adapters.chain.model_readers import reader
+from rerank_adapters.job.models import reader
 from rerank_adapters.job.notation import plugin_table
+from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.text import TextPipeline, is_step
 from rerank_plugins import (
     ConfigError,
@@ -26,11 +25,11 @@ from rerank_plugins import (
     SentenceFeature,
 )
 from rerank_plugins.core.guests.makes import INTERFACES
+from rerank_plugins.core.guests.registrations import OF_FEATURES
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import KINDS, Entry, Registry, suggestion
 from rerank_plugins.core.sentences import read_texts
 from rerank_plugins.kit.files.cached_parser import CachedParser
-from rerank_plugins.kit.files.in_use import objects_in_use
 from rerank_plugins.kit.files.languages import ENGLISH
 from rerank_plugins.kit.files.model_file import is_model_file, read_trained_on
 
@@ -62,11 +61,11 @@ def load(
         table["language"] = language
     if "text" in own and text is not None:
         table["text"] = text
-    ours = {key: table.pop(key) for key in OURS if key in table and key not in own}
-    shared = None if entry.kind == "format" else objects_in_use()  # a format remembers what it has read
-    builder = Builder(registry, Path.cwd(), language=language or ENGLISH, shared=shared)
+    ours = {key: table.pop(key) for key in OF_FEATURES if key != "use" and key in table and key not in own}
+    names = Names(registry, Path.cwd(), language=language or ENGLISH)
     steps = ours.get("text", text)
-    plugin = builder.shared_object(entry.kind, table, f"load({entry.name!r})", *([] if steps is None else [steps]))
+    spec = Spec.read(entry.kind, table, names, f"load({entry.name!r})")
+    plugin = spec.make(*([] if steps is None else [steps]))
     if isinstance(plugin, Parser | SentenceFeature):
         read_texts(plugin, _Steps(plugin, steps))
     return plugin
@@ -149,6 +148,25 @@ def all_plugins() -> Registry:
     for failure in registry.failures:
         warnings.warn(str(failure), stacklevel=3)
     return registry
+
+
+def config_tables(specs: object, kind: str, names: Names) -> list[dict[str, Any]]:
+    """The config tables of one or many plugins, each as `load` takes it, or by label. Raises what `load` raises."""
+    if isinstance(specs, Mapping) and "use" not in specs:
+        return [{**config_table(spec, kind, names), "label": str(label)} for label, spec in specs.items()]
+    return [config_table(spec, kind, names) for spec in several(specs)]
+
+
+def config_table(spec: object, kind: str, names: Names) -> dict[str, Any]:
+    """The config table of a plugin as `load` takes it; an object stands under `use`. Raises what `load` raises."""
+    if not isinstance(spec, str | Path | Mapping):
+        return {"use": check_object(spec, kind)}
+    if kind == "feature" and isinstance(spec, Mapping) and spec.get("use") in names.tables.get("language_model", {}):
+        return dict(spec)
+    _, table = entry_and_table(names.registry, spec, kind)
+    if isinstance(spec, str) and "," in spec:
+        return names.written(kind, spec)
+    return {key: value.absolute() if isinstance(value, Path) else value for key, value in table.items()}
 
 
 def check_object(plugin: object, kind: str | None) -> object:

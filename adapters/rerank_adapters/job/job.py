@@ -1,0 +1,342 @@
+"""A job: the format, the features, the metrics and the tuner that a config asks for, as objects.
+
+Objects are made when they are first used; `check` makes all of them, so that errors in their options come before any
+work. A job is never changed: another job is made of another config. Only commands, the Python API and `run` know a job;
+what they call takes lists, features, measures, weights.
+
+Feature tables and weights record a job (`record`): the tables of a config in which each plugin stands with all its
+options. A file among these is named relative to the folder of the table or the weights, so that it can be moved as a
+whole.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import BaseModel, ValidationError
+
+from rerank_adapters.evaluation.measure import Measure
+from rerank_adapters.features.extraction import RECORDED, Extraction
+from rerank_adapters.features.feature import Feature, check_label, names_of
+from rerank_adapters.features.processes import Processes
+from rerank_adapters.job.config import Config, Table, read_config
+from rerank_adapters.job.specs import Names, Spec
+from rerank_adapters.tuners.margin import Margin
+from rerank_plugins import ConfigError, FeatureTable, NBestFormat, SentenceModel, Tuner
+from rerank_plugins.core.guests.registrations import RESERVED
+from rerank_plugins.core.loader import with_files
+from rerank_plugins.core.registry import Entry, Registry, suggestion
+
+RERANKED = "reranked"  # the system with all features of the config
+ROWS = ("1-best", RERANKED, "oracle", "anti-oracle")  # rows of a report that are no `[[system]]`
+TUNE = "tune"  # the name of the tuning set, unless the config gives it another
+SET = "{set}"  # what stands for the name of the data set in the options of a feature
+MARGIN = "margin"  # the key of a tuner's table that is no option of the plugin
+DISTRIBUTIONS = "distributions"  # the key of a record under which the packages of plugins are
+
+
+@dataclass(frozen=True)
+class Job:
+    """A config with the plugins that it may name; a system without some of its features is a job, too."""
+
+    config: Config
+    registry: Registry
+    name: str = RERANKED
+    _features: dict[tuple[str, str], Feature] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def read(cls, path: Path, registry: Registry) -> Job:
+        """The job of a config file, checked. Raises ConfigError for whatever is wrong with it."""
+        job = cls.of(read_config(path), registry)
+        job.check()
+        return job
+
+    @classmethod
+    def of(cls, config: Config, registry: Registry) -> Job:
+        """The job of a config, with the plugins of a registry and those of the config's files."""
+        return cls(config, with_files(registry, [config.path(path) for path in config.plugins]))
+
+    def check(self) -> None:
+        """Make all objects of the job. Raises ConfigError and PluginError for what is wrong with their options."""
+        _ = self.format, self.features(), self.measures, self.tuner, self.margin, self.systems
+
+    def changed(self, **tables: Any) -> Job:
+        """The same job with other values of some keys of its config; None leaves a key as it is.
+
+        Of a key with settings of its own, as `tuning`, a mapping has other values of some of them.
+        """
+        changes: dict[str, Any] = {}
+        for key, value in tables.items():
+            settings = getattr(self.config, key)
+            if isinstance(settings, BaseModel) and isinstance(value, Mapping):
+                new = {name: setting for name, setting in value.items() if setting is not None}
+                changes[key] = settings.model_copy(update=new)
+            elif value is not None:
+                changes[key] = value
+        return replace(self, config=self.config.model_copy(update=changes), _features={})
+
+    @cached_property
+    def names(self) -> Names:
+        """What names mean in the config."""
+        config = self.config
+        tables = {"parser": config.parser, "language_model": config.language_model}
+        return Names(self.registry, config.base, tables, config.text, config.language)
+
+    @cached_property
+    def format(self) -> NBestFormat:
+        """The format of the lists."""
+        return cast(NBestFormat, Spec.read("format", self.config.nbest, self.names, "[nbest]").make())
+
+    @property
+    def tuner(self) -> Tuner:
+        """The tuner."""
+        return self._tuner_and_margin[0]
+
+    @property
+    def tuner_name(self) -> str:
+        """The name of the tuner's plugin, or the class of an object that no plugin registers."""
+        use = self.config.tuner.get("use", "")
+        return use if isinstance(use, str) else Spec.of("tuner", use, self.names).entry.name
+
+    @property
+    def margin(self) -> Margin:
+        """How far another hypothesis must lead the first; 0 where the tuner's table names no margin."""
+        return self._tuner_and_margin[1]
+
+    @cached_property
+    def _tuner_and_margin(self) -> tuple[Tuner, Margin]:
+        return self.tuner_and_margin(self.config.tuner, "[tuner]")
+
+    def tuner_and_margin(self, given: Table, where: str) -> tuple[Tuner, Margin]:
+        """The tuner of a table, and the margin in it. Raises ConfigError, which begins with `where`, for others."""
+        table, ours = _without_ours("tuner", given)
+        margin = ours.get(MARGIN, 0.0)
+        is_number = isinstance(margin, int | float) and not isinstance(margin, bool) and margin >= 0
+        if margin != "tuned" and not is_number:
+            raise ConfigError(
+                f'{where}: margin is {margin!r}; wanted "tuned", or a number of 0 or more (inf: keep all)'
+            )
+        tuner = cast(Tuner, Spec.read("tuner", table, self.names, where).make())
+        return tuner, "tuned" if margin == "tuned" else float(margin)
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """The metrics with their text steps; the first one is tuned."""
+        return [self.measure(label) for label in self.labels_of("metric")]
+
+    def measure(self, label: str) -> Measure:
+        """The metric of a label."""
+        spec, ours, where = self._spec("metric", label)
+        return Measure(label, spec.make(), self.names.pipeline(ours.get("text"), where))
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of the features, in the config's order."""
+        return self.labels_of("feature")
+
+    def labels_of(self, kind: str) -> list[str]:
+        """The labels of the features or the metrics, in the config's order. Raises ConfigError for two of the same."""
+        return list(self._tables(kind))
+
+    def features(self, set_: str = SET) -> list[Feature]:
+        """The features for a data set, whose name stands for {set} in their options."""
+        return [self.feature(label, set_) for label in self.labels]
+
+    def feature(self, label: str, set_: str = SET) -> Feature:
+        """The feature of a label."""
+        if set_ == TUNE and self.config.tune is not None and "name" in self.config.tune.model_fields_set:
+            set_ = self.config.tune.name
+        if (label, set_) not in self._features:
+            spec, ours, where = self._spec("feature", label, set_)
+            text = self.names.pipeline(ours.get("text"), where)
+            source = self.names.pipeline(ours.get("source_text"), where, of_source=True)
+            self._features[label, set_] = Feature(label, spec.make(), text, source)
+        return self._features[label, set_]
+
+    @property
+    def language_models(self) -> dict[str, SentenceModel]:
+        """By name, the language models of the config, and those in the options of features."""
+        tables, models = self.config.language_model, dict[str, SentenceModel]()
+        named = [Spec.named("language_model", name, self.names, f"[language_model.{name}]") for name in tables]
+        inner = [spec for label in self.labels for spec in self._spec("feature", label)[0].parts("language_model")]
+        for name, spec in (*zip(tables, named, strict=True), *((spec.entry.name, spec) for spec in inner)):
+            model = spec.make()
+            if all(model is not other for other in models.values()):
+                models.setdefault(name, model)
+        return models
+
+    @property
+    def objects(self) -> dict[str, Any]:
+        """By label, the features and metrics that no table makes again: a record has their labels alone."""
+        specs = {label: self._spec(kind, label)[0] for kind in ("feature", "metric") for label in self._tables(kind)}
+        return {label: spec.make() for label, spec in specs.items() if spec.is_object}
+
+    def extraction(self, set_: str = SET, scheduler: str = "") -> Extraction:
+        """What is extracted from the lists of a data set, and how: by processes, or by the cluster of a scheduler.
+
+        Tables of it record the job.
+        """
+        processes = Processes(self.config.jobs, scheduler)
+        rule = getattr(self.format, "dense_rule", None)
+        return Extraction(self.features(set_), rule, processes, lambda folder: self.record(folder, "feature"))
+
+    @cached_property
+    def systems(self) -> list[Job]:
+        """The jobs of the `[[system]]` tables, first those without some of the features, and then this job itself.
+
+        Raises ConfigError for a label that no feature has, a name that another row of the report has, a tuner's wrong
+        options, and a system that differs in nothing.
+        """
+        systems: list[Job] = []
+        for number, system in enumerate(self.config.system, 1):
+            where = f"[[system]] {number}"
+            names = [other.name for other in systems]
+            if system.name in (*ROWS, *names):
+                raise ConfigError(f"{where}: another row of the report is called {system.name!r}; give it its own name")
+            if alike := [name for name in names if name_in_files(name) == name_in_files(system.name)]:
+                both = f"{system.name!r} and {alike[0]!r}"
+                raise ConfigError(f"{where}: the files of {both} would have the same names; give it its own name")
+            if unknown := next((label for label in system.without if label not in self.labels), None):
+                known = suggestion(unknown, self.labels)
+                raise ConfigError(f"{where}: without: no feature labelled {unknown!r}{known}")
+            if not (system.without or system.tuner is not None or system.tuning is not None):
+                raise ConfigError(f"{where}: it is the reranked system; wanted `without`, `tuner` or `tuning`")
+            if system.tuner is not None:
+                self.tuner_and_margin(system.tuner, f"{where}: tuner")
+            job = self.changed(tuner=system.tuner, tuning=system.tuning).without(system.without)
+            systems.append(replace(job, name=system.name, _features={}))
+        return [*sorted(systems, key=lambda job: len(job.labels) == len(self.labels)), self]
+
+    def without(self, labels: Collection[str]) -> Job:
+        """The job without the features of these labels and the constraints on their weights, and without systems."""
+        gone = {name for label in labels for name in self.feature(label).names}
+        tuning = self.config.tuning
+        kept: dict[str, Any] = {
+            "fixed": [name for name in tuning.fixed if name not in gone],
+            "lower": {name: bound for name, bound in tuning.lower.items() if name not in gone},
+            "upper": {name: bound for name, bound in tuning.upper.items() if name not in gone},
+        }
+        if isinstance(tuning.start, dict):
+            kept["start"] = {name: weight for name, weight in tuning.start.items() if name not in gone}
+        tables = zip(self.labels, self.config.feature, strict=True)
+        features = [table for label, table in tables if label not in labels]
+        return self.changed(feature=features, tuning=kept, system=[])
+
+    def record(self, folder: Path, *kinds: str) -> dict[str, Any]:
+        """The tables of the plugins of these kinds ("feature", "metric"), for a file in a folder.
+
+        They need nothing else: what the config names, such as a language model, stands where it is used.
+        """
+        guessed = self.format.guessed_name
+        of_format = Spec.read("format", self.config.nbest, self.names, "[nbest]").table(folder)
+        tables: dict[str, Any] = {
+            "language": self.config.language,
+            "nbest": of_format if guessed is None else {"use": guessed},
+            "plugins": [os.path.relpath(file, folder) for file in self.registry.files],
+        }
+        used: list[Entry] = []
+        for kind in kinds:
+            tables[kind] = []
+            for label in self._tables(kind):
+                spec, ours, where = self._spec(kind, label)
+                table: dict[str, Any] = {"use": label} if spec.is_object else spec.table(folder)
+                if label != table["use"]:
+                    table["label"] = label
+                for key in ("text", "source_text"):
+                    if steps := self.names.pipeline(ours.get(key), where, of_source=key == "source_text").rebased(
+                        folder
+                    ):
+                        table[key] = steps
+                tables[kind].append(table)
+                used += spec.entries()
+        tables[DISTRIBUTIONS] = [
+            {"kind": entry.kind, "name": entry.name, "distribution": entry.distribution, "version": entry.version}
+            for entry in dict.fromkeys(used)
+            if entry.distribution
+        ]
+        return {key: table for key, table in tables.items() if table}
+
+    @classmethod
+    def of_record(cls, provenance: Mapping[str, Any], path: Path, registry: Registry) -> Job:
+        """The job that is recorded in the file at `path`; a job without features where nothing is recorded.
+
+        Raises ConfigError for a record that is not a valid config, as in weights edited by hand.
+        """
+        tables = provenance.get(RECORDED, {})
+        distributions = tables.get(DISTRIBUTIONS, ()) if isinstance(tables, Mapping) else ()
+        try:
+            own = {key: value for key, value in tables.items() if key != DISTRIBUTIONS}
+            config = Config.model_validate({**own, "base": path.parent})
+        except (ValidationError, AttributeError, TypeError) as error:
+            problem = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": "wanted a table"}
+            where = ".".join(map(str, ("provenance", RECORDED, *problem["loc"])))
+            raise ConfigError(f"{path}: {where}: {problem['msg']}") from None
+        job = cls.of(config, registry)
+        try:
+            return replace(job, registry=job.registry.with_recorded(distributions))
+        except (KeyError, TypeError):
+            where = ".".join(("provenance", RECORDED, DISTRIBUTIONS))
+            raise ConfigError(f"{path}: {where}: wanted tables of kind, name, distribution and version") from None
+
+    def of_table(self, table: FeatureTable, path: Path) -> Job:
+        """The job with the features that are recorded in the table at `path`, unless it names features of its own.
+
+        Where it names a feature by a label of the table, that feature is meant with the options recorded for it. The
+        format, the language and the plugins recorded there complete the job. Raises ConfigError where the table lacks
+        columns that it records.
+        """
+        config, recorded = self.config, Job.of_record(table.provenance, path, self.registry)
+        record = recorded.record(config.base, "feature")
+        by_label = dict(zip(recorded.labels, record.get("feature", []), strict=True))
+        by_name = {label: own for label, own in by_label.items() if label not in recorded.registry.known("feature")}
+        named = [by_name.get(str(table["use"]), table) if len(table) == 1 else table for table in config.feature]
+        changes: dict[str, Any] = {"feature": named or list(by_label.values())}
+        changes["language"] = config.language or recorded.config.language
+        if "nbest" not in config.model_fields_set:
+            changes["nbest"] = record.get("nbest")
+        job = replace(self.changed(**changes), registry=recorded.registry)
+        missing = [name for name in names_of(job.features()) if name not in table.names] if not named else []
+        if missing:
+            raise ConfigError(f"{path}: the feature table lacks {', '.join(missing)}: extract these features first")
+        return job
+
+    def _tables(self, kind: str) -> dict[str, tuple[int, Table]]:
+        """By label, the number (from 1) and the table of each plugin of a kind."""
+        tables: dict[str, tuple[int, Table]] = {}
+        for number, table in enumerate(getattr(self.config, kind), 1):
+            use = table.get("use", "")
+            spec = None if isinstance(use, str) else Spec.of(kind, use, self.names)
+            label = str(table.get("label") or (use if spec is None else spec.entry.name))
+            if spec is not None and spec.is_object and label in {**tables, **self.registry.known(kind)}:
+                raise ConfigError(f"two {kind}s are called {label!r}: name them, as in {{name: plugin}}")
+            if label in tables:
+                other = f"another {kind} has the label {label!r}; give one a label of its own"
+                raise ConfigError(f"[[{kind}]] {number}: {other}")
+            if kind == "feature":
+                check_label(label)
+            tables[label] = number, table
+        return tables
+
+    def _spec(self, kind: str, label: str, set_: str = SET) -> tuple[Spec, dict[str, Any], str]:
+        """The spec of the plugin of a label, the keys of its table that are no options, and its place in errors."""
+        number, given = self._tables(kind)[label]
+        where = f"[[{kind}]] {label if kind == 'feature' else number}"
+        table, ours = _without_ours(kind, given)
+        table = {key: value.replace(SET, set_) if isinstance(value, str) else value for key, value in table.items()}
+        return Spec.read(kind, table, self.names, where), ours, where
+
+
+def name_in_files(system: str) -> str:
+    """The name of a system as the names of its files have it, with hyphens in place of spaces."""
+    return "-".join(system.split())
+
+
+def _without_ours(kind: str, table: Table) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A plugin's table without the keys that are not the plugin's (`label`, `text`), and those keys."""
+    ours = RESERVED[kind].keys() - {"use"}
+    return {k: v for k, v in table.items() if k not in ours}, {k: v for k, v in table.items() if k in ours}
