@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         read_nbest,
     )
     from rerank_adapters.applications.acceptability.compare import compare
+    from rerank_adapters.applications.acceptability.judged_suites import suites
     from rerank_adapters.applications.acceptability.sentence_classifier import SentenceClassifier
     from rerank_adapters.applications.completion.completed import complete
     from rerank_adapters.applications.language_models.word_measures import surprisal
@@ -54,6 +55,7 @@ __all__ = [
     "read_nbest",
     "similarity",
     "substitutes",
+    "suites",
     "surprisal",
     "train",
 ]
@@ -69,6 +71,7 @@ _MODULES = {
     "parse": "applications.parsing.trees",
     "similarity": "applications.similarity.pair_scores",
     "substitutes": "applications.substitutes",
+    "suites": "applications.acceptability.judged_suites",
     "surprisal": "applications.language_models.word_measures",
     "train": "applications.training.train",
 }  # of names that `api` has not

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rerank_adapters.applications.acceptability.classifier import Classifier, fit_logistic
 from rerank_adapters.applications.acceptability.classifier_file import read_classifier, write_classifier
 from rerank_adapters.applications.acceptability.compare import Preferences
+from rerank_adapters.applications.acceptability.judged_suites import judge_suites
 from rerank_adapters.applications.acceptability.measures import (
     accuracy,
     best_threshold,
@@ -22,7 +23,6 @@ from rerank_adapters.applications.acceptability.measures import (
     roc_curve,
 )
 from rerank_adapters.applications.acceptability.suite_file import Item, Suite, parse_formula
-from rerank_adapters.applications.acceptability.suites import judge_suites
 from rerank_adapters.applications.acceptability.text_features import matching_columns
 from rerank_adapters.formats.pairs import read_pairs
 from rerank_adapters.report.output import records_tsv

@@ -41,7 +41,13 @@ def test_it_is_the_file_that_the_command_writes(tmp_path):
     assert repr(trees).split("\n\n")[2] == str(trees[2])
     brackets = parse(TEXTS, "pcfg")
     assert brackets.to_brackets() == done("trees", "parse", tmp_path / "text", "-p", "pcfg").out
-    assert brackets.to_brackets(k_best=True) == done("trees", "parse", tmp_path / "text", "-p", "pcfg", "--k-best").out
+    scored = done("trees", "parse", tmp_path / "text", "-p", "pcfg,k=3", "--k-best").out
+    best = parse(TEXTS, "pcfg,k=3", k_best=True)
+    assert best.to_brackets() == scored
+    assert str(best[0]) == "".join(line for line in scored.splitlines(True) if line.startswith("1 |||")).rstrip("\n")
+    assert best[0].tree.words() == brackets[0].tree.words()
+    assert len(best[0].k_best) == 3
+    assert best.rows == brackets.rows
 
 
 def test_trees_print_themselves():
@@ -55,7 +61,10 @@ def test_trees_print_themselves():
     assert [tree.name for tree in trees] == ["1", "2", "3"]
     (flat,) = parse([["a", "b"]], Flat())
     assert str(flat) == "(ROOT (X a) (X b))"
-    assert flat.to_brackets(k_best=True) == "1 ||| (ROOT (X a) (X b)) ||| -1.5\n"
+    (scored,) = parse([["a", "b"]], Flat(), k_best=True)
+    assert scored.to_brackets() == "1 ||| (ROOT (X a) (X b)) ||| -1.5\n"
+    with pytest.raises(ConfigError, match="the parser produces no constituents"):
+        parse([["a", "b"]], Chain(), k_best=True)
     assert flat.tree.words() == flat.words == ("a", "b")
 
 

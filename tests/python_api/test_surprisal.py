@@ -59,8 +59,18 @@ def test_names_files_objects_and_words():
     both = surprisal([TEXTS[0], words[1]], {"a": "unigram", "b": NgramLanguageModel(Path(ARPA)), "c": ARPA})
     assert both["b"] == both["c"] != both["a"]
     assert both["a"] == by_name["unigram"][: len(both)]
-    knows = [word in UnigramLanguageModel() and word in NgramLanguageModel(Path(ARPA)) for word in words[0]]
-    assert both["known"] == [*knows, True, True]
+    assert both.columns[-3:] == ("a.known", "b.known", "c.known")
+    for name, model in (("a", UnigramLanguageModel()), ("b", NgramLanguageModel(Path(ARPA)))):
+        assert both[f"{name}.known"] == [*(word in model for word in words[0]), True, True]
+
+
+def test_the_model_that_does_not_know_the_words_is_named(caplog):
+    long = ["elephants gather underneath enormous umbrellas whenever thunder frightens younger giraffes"]
+    rows = surprisal(long, {"lengths": Lengths(), "words": "unigram"})
+    (warning,) = caplog.messages
+    assert warning.startswith("100.0% of the words are unknown to the language model 'lengths'")
+    assert rows["lengths.known"] == [False] * 10 + [True]
+    assert sum(rows["words.known"]) > 5
 
 
 def test_text_steps():

@@ -24,9 +24,10 @@ SAMPLE = 1000  # lists that are looked at
 logger = logging.getLogger(__name__)
 
 
-def warn_if_foreign(model: SentenceModel, texts: Sequence[str]) -> None:
-    """Warn of texts FOREIGN of whose words the language model does not know."""
-    _log(_unknown(model, texts, "the language model", language_of_model(model), FOREIGN))
+def warn_if_foreign(model: SentenceModel, texts: Sequence[str], name: str = "") -> None:
+    """Warn of texts of which the language model, which the message calls by its name, does not know many words."""
+    named = f"the language model {name!r}" if name else "the language model"
+    _log(_unknown(model, texts, named, language_of_model(model), FOREIGN))
 
 
 def warn_if_unparsable(parser: Parser, texts: Sequence[str]) -> None:

@@ -62,8 +62,8 @@ def surprisal(
     """The surprisal of each word in bits, -log2 p(word | the words before it), a column for each model.
 
     The columns are `text` and `position`, which count from 1, `word`, one of the name of each model, and `known`:
-    whether all models know the word. Leave out the others in regressions: the surprisal of an unknown word is that of
-    any word of its form. The last row of a text is its end, `</s>`.
+    whether the model knows the word; of several models, each has `model.known`. Leave out unknown words in regressions:
+    their surprisal is that of any word of the same form. The last row of a text is its end, `</s>`.
 
     `texts`     texts, which go through the text steps of `text`; sequences of words, which are taken as they are; or a
                 Path: a file with one text per line
@@ -94,7 +94,8 @@ def surprisal(
     columns = [name if len(names) == 1 else f"{name}.{measure}" for name in of_name for measure in names]
     measured = measured_by_all(of_name, checked, steps, entropy)
     rows = _token_rows(measured, names) if words is None else _word_rows(measured, checked_texts(words, "words"), names)
-    return Rows(["text", "position", "word", *columns, "known"], rows)
+    known = ["known"] if len(of_name) == 1 else [f"{name}.known" for name in of_name]
+    return Rows(["text", "position", "word", *columns, *known], rows)
 
 
 def measure(
@@ -111,9 +112,9 @@ def measured_by_all(
     number = 0
     for sentences in blocks_of(texts, text, SENTENCES_AT_A_TIME):
         by_model = []
-        for model in models.values():
+        for name, model in models.items():
             if not number:
-                warn_if_foreign(model, [" ".join(words) for words in sentences])
+                warn_if_foreign(model, [" ".join(words) for words in sentences], name)
             measures = complexity(model, sentences, entropy)
             by_model.append(
                 [
@@ -129,8 +130,8 @@ def _token_rows(measured: Iterable[tuple[Measured, ...]], names: Sequence[str]) 
     for by_model in measured:
         for position, of_word in enumerate(zip(*(each.rows() for each in by_model), strict=True), 1):
             values = [of_model[name] for _, of_model in of_word for name in names]
-            known = all(of_model["known"] for _, of_model in of_word)
-            yield by_model[0].line, position, of_word[0][0], *values, known
+            known = [bool(of_model["known"]) for _, of_model in of_word]
+            yield by_model[0].line, position, of_word[0][0], *values, *known
 
 
 def _word_rows(
@@ -148,8 +149,8 @@ def _word_rows(
         tokens = [[values for _, values in each.rows()] for each in by_model]
         for position, (word, (begin, end)) in enumerate(zip(own, spans, strict=True), 1):
             values = [_of_span(of_model[begin:end], name) for of_model in tokens for name in names]
-            known = all(token["known"] for of_model in tokens for token in of_model[begin:end])
-            yield number, position, word, *values, known
+            known = [all(token["known"] for token in of_model[begin:end]) for of_model in tokens]
+            yield number, position, word, *values, *known
     if next(source, missing) is not missing:
         raise ConfigError(f"words: found those of more than {number} texts, wanted those of each text")
 

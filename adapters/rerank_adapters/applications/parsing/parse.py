@@ -158,19 +158,19 @@ def print_scores(rows: Iterable[Row]) -> None:
 
 def write_parses(
     parser: CachedParser, named: Iterable[tuple[str, Words]], processes: Processes, output: Path,
-    kind: Kind | None = None, k_best: bool = False,
+    kind: Kind | None = None, scored: bool = False,
 ) -> ParseCounts:  # fmt: skip
     """Write the trees of sentences, each with its name.
 
-    `kind` is "conllu" or "brackets"; with None, the first sentence that has a parse decides. `k_best` writes all
+    `kind` is "conllu" or "brackets"; with None, the first sentence that has a parse decides. `scored` writes all
     constituency trees with their ln p. Raises ConfigError for a kind of tree that the parser does not produce.
     """
     counts = ParseCounts()
     with ExitStack() as files:
         out = files.enter_context(open_atomic(output))
         progress = files.enter_context(CountingBar("sentences parsed"))
-        trees = progress.over(parsed_texts(parser, named, processes, counts))
-        out.writelines(written(trees, kind, k_best=k_best))
+        trees = progress.over(parsed_texts(parser, named, processes, counts, scored=scored))
+        out.writelines(written(trees, kind))
     return counts
 
 
@@ -253,5 +253,6 @@ def command(
     pipeline = TextPipeline(options.text_steps(steps, () if nbest else ("penn-tokenize",)))
     lists = [Path(path) for path in nbest]
     named = _lines(text, pipeline) if text else _distinct_hypotheses(stream_nbest(lists, job.format), pipeline)
-    counts = write_parses(chosen, named, Processes(job.config.jobs, scheduler), output, kind, k_best)
+    processes = Processes(job.config.jobs, scheduler)
+    counts = write_parses(chosen, named, processes, output, "brackets" if k_best else kind, scored=k_best)
     summary_line.wrote(f"the parses of {counted(counts.sentences, 'sentence')} ({counts})", output)

@@ -13,7 +13,7 @@ from rerank_adapters.features.processes import Processes
 from rerank_adapters.given_texts import Text, Words, blocks_of, checked_texts, pipeline_of
 from rerank_adapters.job.loading import load
 from rerank_adapters.rows import Rows
-from rerank_plugins import ConfigError, Parse, Tree
+from rerank_plugins import ConfigError, Parse, ScoredTree, Tree
 from rerank_plugins.core.dependency_tree import DependencyTree, write_conllu
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.trees.k_best_file import write_scored
@@ -27,19 +27,26 @@ KINDS: dict[str, str] = {"conllu": "dependencies", "brackets": "constituents"}
 class ParsedText:
     """A text with its parse. It prints as the tree that the parser gave: in CoNLL-U if there are dependencies.
 
-    `name`    the number of the text from 1, or the segment and the rank of a hypothesis
-    `unknown` the words that the parser does not know
+    `name`     the number of the text from 1, or the segment and the rank of a hypothesis
+    `unknown`  the words that the parser does not know
+    `scored`   whether all constituency trees are written, with their ln p, or the best one alone
     """
 
     name: str
     words: Words
     parse: Parse
     unknown: Words = ()
+    scored: bool = False
 
     @property
     def tree(self) -> Tree | None:
         """The best constituency tree; None without one."""
         return self.parse.tree
+
+    @property
+    def k_best(self) -> Sequence[ScoredTree]:
+        """All constituency trees with their ln p, the best one first."""
+        return self.parse.constituents
 
     @property
     def dependencies(self) -> DependencyTree | None:
@@ -51,7 +58,7 @@ class ParsedText:
 
         Raises ConfigError for a parse that has constituents only.
         """
-        self._check("conllu")
+        self.check("conllu")
         if self.dependencies is None:
             return ""
         comments = {"sent_id": self.name, "text": " ".join(self.words)}
@@ -59,17 +66,18 @@ class ParsedText:
             comments["unknown_words"] = " ".join(self.unknown)
         return write_conllu(self.dependencies, comments)
 
-    def to_brackets(self, *, k_best: bool = False) -> str:
-        """The line of the best constituency tree, empty without a parse; or all trees, as `id ||| brackets ||| ln p`.
+    def to_brackets(self) -> str:
+        """The line of the best constituency tree, empty without a parse.
 
-        Raises ConfigError for a parse that has dependencies only.
+        Where trees are `scored`, a line for each of them, `id ||| brackets ||| ln p`. Raises ConfigError for a parse
+        that has dependencies only.
         """
-        self._check("brackets")
-        if k_best:
+        self.check("brackets")
+        if self.scored:
             return "".join(write_scored(self.name, *scored) for scored in self.parse.constituents)
         return f"{self.tree}\n" if self.tree else "\n"
 
-    def _check(self, kind: Kind) -> None:
+    def check(self, kind: Kind) -> None:
         """Raise ConfigError where the parse has another kind of structure alone."""
         has_kind = self.dependencies is not None if kind == "conllu" else bool(self.parse.constituents)
         if not has_kind and not self.parse.is_empty:
@@ -79,7 +87,8 @@ class ParsedText:
     def __str__(self) -> str:
         if self.parse.is_empty:
             return f"(no parse of: {' '.join(self.words)})"
-        return (self.to_brackets() if self.dependencies is None else self.to_conllu()).rstrip("\n")
+        of_brackets = self.scored or self.dependencies is None
+        return (self.to_brackets() if of_brackets else self.to_conllu()).rstrip("\n")
 
     __repr__ = __str__
 
@@ -104,11 +113,9 @@ class Trees(Sequence[ParsedText]):
         """The file of `rerank trees parse --as conllu`. Raises ConfigError where there are no dependencies."""
         return "".join(written(self, "conllu"))
 
-    def to_brackets(self, *, k_best: bool = False) -> str:
-        """The file of `rerank trees parse --as brackets`, or `--k-best`. Raises ConfigError for dependencies
-        only.
-        """
-        return "".join(written(self, "brackets", k_best=k_best))
+    def to_brackets(self) -> str:
+        """The file of `rerank trees parse --as brackets`, or `--k-best`. Raises ConfigError for dependencies only."""
+        return "".join(written(self, "brackets"))
 
     @property
     def rows(self) -> Rows:
@@ -151,6 +158,7 @@ def parse(
     texts: Iterable[Text] | Path,
     parser: Any = "english",
     *,
+    k_best: bool = False,
     text: str | Sequence[str] = "penn-tokenize",
     jobs: int = 2,
 ) -> Trees:
@@ -159,13 +167,14 @@ def parse(
     `texts`   texts, which go through the text steps of `text`; sequences of words, which are taken as they are; or a
               Path: a file with one text per line
     `parser`  a parser by name ("pcfg", "biaffine,model=german.biaffine"), by the file of its model, or an object
+    `k_best`  print and write all constituency trees of the parser ("pcfg,k=10"), with their ln p
     `jobs`    the number of processes
 
     A tree has `.words`, `.tree` (constituents), `.dependencies`, `.to_brackets()` and `.to_conllu()`, and so has the
     sequence of all of them `.to_brackets()` and `.to_conllu()`, which are the files that `rerank trees parse` writes.
     Its `.rows` are the words with their tags and heads.
 
-    Raises TypeError for a text in the place of several.
+    Raises TypeError for a text in the place of several, and ConfigError for `k_best` of a parser of dependencies only.
 
     >>> trees = parse(["She sings a song."])
     >>> trees.rows
@@ -183,11 +192,20 @@ def parse(
     named = ((str(number), words) for number, words in enumerate(sentences, 1))
     loaded = load(parser, "parser")
     cached = loaded if isinstance(loaded, CachedParser) else CachedParser(loaded)
-    return Trees(parsed_texts(cached, named, Processes(jobs), ParseCounts()))
+    trees = Trees(parsed_texts(cached, named, Processes(jobs), ParseCounts(), scored=k_best))
+    if k_best:
+        for tree in trees:
+            tree.check("brackets")
+    return trees
 
 
 def parsed_texts(
-    parser: CachedParser, named: Iterable[tuple[str, Words]], processes: Processes, counts: ParseCounts
+    parser: CachedParser,
+    named: Iterable[tuple[str, Words]],
+    processes: Processes,
+    counts: ParseCounts,
+    *,
+    scored: bool = False,
 ) -> Iterator[ParsedText]:
     """Yield each text (name, words) with its parse, in order and in bounded memory, and count it.
 
@@ -199,17 +217,16 @@ def parsed_texts(
         parse = next(parses)[1] if words else Parse()
         unknown = () if parser.vocabulary is None else tuple(word for word in words if word not in parser.vocabulary)
         counts.unknown += len(unknown)
-        yield ParsedText(name, words, parse, unknown)
+        yield ParsedText(name, words, parse, unknown, scored)
 
 
-def written(trees: Iterable[ParsedText], kind: Kind | None = None, *, k_best: bool = False) -> Iterator[str]:
+def written(trees: Iterable[ParsedText], kind: Kind | None = None) -> Iterator[str]:
     """The lines of a file of the trees: CoNLL-U without the texts that have no parse, or a line of brackets per text.
 
-    With None, the first text that has a parse decides which kind it is; `k_best` writes all trees with their ln p.
-    Raises ConfigError for a kind of tree that the parser does not produce.
+    With None, the first text that has a parse decides which kind it is. Raises ConfigError for a kind of tree that the
+    parser does not produce.
     """
     empty = 0  # number of texts without a parse before the first one that has one
-    kind = "brackets" if k_best else kind
     for parsed in trees:
         if kind is None:
             if parsed.parse.is_empty:
@@ -217,4 +234,4 @@ def written(trees: Iterable[ParsedText], kind: Kind | None = None, *, k_best: bo
                 continue
             kind = "conllu" if parsed.dependencies is not None else "brackets"
             yield "\n" * empty if kind == "brackets" else ""
-        yield parsed.to_conllu() if kind == "conllu" else parsed.to_brackets(k_best=k_best)
+        yield parsed.to_conllu() if kind == "conllu" else parsed.to_brackets()
