@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         HasUnigrams,
         IncrementalLM,
         LanguageModel,
-        Parse,
         Parser,
         Sampler,
         Sentence,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
         check_texts,
     )
     from rerank_plugins.core.nbest import Hypothesis, NBestList
+    from rerank_plugins.core.parse import Parse
     from rerank_plugins.core.pickling import PickledFields
     from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
     from rerank_plugins.core.sentences import check_sentence, checks_sentences
@@ -127,10 +127,11 @@ _NAMES = {  # by module
     "core.errors": "ConfigError FormatError ModelError PluginError RerankError",
     "core.feature_table": "FeatureTable SparseBlock",
     "core.hookspecs": "Register hookimpl",
-    "core.interfaces": "BatchedLM FeatureExtractor GenerativeLM HasUnigrams IncrementalLM LanguageModel Parse Parser"
+    "core.interfaces": "BatchedLM FeatureExtractor GenerativeLM HasUnigrams IncrementalLM LanguageModel Parser"
     " Sampler Sentence SentenceFeature SentenceModel option",
     "core.metrics_and_tuners": "Metric NBestFormat Rescored Tuner TuningData TuningResult TuningStep check_texts",
     "core.nbest": "Hypothesis NBestList",
+    "core.parse": "Parse",
     "core.pickling": "PickledFields",
     "core.scored_trees": "KBestTrees ScoredTree SharedTrees",
     "core.sentences": "check_sentence checks_sentences",

@@ -10,18 +10,16 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.brackets_and_quotes import Words
-from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.dependency_tree import DependencyTree, write_conllu
-from rerank_plugins.core.guests.calls import GuestsAreChecked
+from rerank_plugins.core.contracts import checked_scores, checked_totals
 from rerank_plugins.core.nbest import NBestList
-from rerank_plugins.core.scored_trees import ScoredTree
+from rerank_plugins.core.parse import Parse
 from rerank_plugins.core.sentences import ChecksSentences
 from rerank_plugins.core.trained_on import TrainedOn
 
@@ -49,7 +47,7 @@ def option(
     return dataclasses.field(default=default, metadata={"doc": doc, "changes_results": changes_results, **command_line})
 
 
-class FeatureExtractor(ChecksSentences, GuestsAreChecked, ABC):
+class FeatureExtractor(ChecksSentences, ABC):
     """An extractor of feature values for the hypotheses of an n-best list. Higher is better; logs are natural.
 
     `scope` is what a value depends on: "text" if it is only the text of the hypothesis and the source, so that each
@@ -126,14 +124,15 @@ class SentenceFeature(FeatureExtractor):
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(hypotheses, components) values, as `values` computes them."""
-        return self.values([text.split() for text in nbest.texts])
+        return self.values(tuple(tuple(text.split()) for text in nbest.texts))
 
     def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
         """One (hypotheses, components) array for each list, from a single call of `values`."""
         if not nbests:
             return []
-        values = self.values([text.split() for nbest in nbests for text in nbest.texts])
-        return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1])
+        values = self.values(tuple(tuple(text.split()) for nbest in nbests for text in nbest.texts))
+        starts = [0, *np.cumsum([len(nbest) for nbest in nbests])[:-1].tolist(), None]
+        return [values[start:end] for start, end in pairwise(starts)]
 
     def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
         """What each word adds to the values, as `word_scores` has it; None (the default) if it has no parts by word."""
@@ -141,7 +140,7 @@ class SentenceFeature(FeatureExtractor):
 
     def word_scores(self, nbest: NBestList) -> list[FloatArray] | None:
         """What each word of the hypotheses adds, as `word_values` computes it."""
-        return self.word_values([text.split() for text in nbest.texts])
+        return self.word_values(tuple(tuple(text.split()) for text in nbest.texts))
 
 
 class SentenceModel(SentenceFeature):
@@ -171,7 +170,7 @@ class SentenceModel(SentenceFeature):
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 3) natural logs, natural logs per word and end, minus the number of unknown words."""
-        totals = self.totals(sentences)
+        totals = checked_totals(self, sentences)
         return np.column_stack(
             [totals, totals / [len(words) + 1 for words in sentences], minus_unknown(sentences, self)]
         )
@@ -192,7 +191,7 @@ class LanguageModel(SentenceModel):
 
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of each sentence, `</s>` included. Override it if it is cheaper than the scores of all words."""
-        return np.array([values.sum() for values in self.score(sentences)], np.float64)
+        return np.array([values.sum() for values in checked_scores(self, sentences)], np.float64)
 
     def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
         """The values of `score`."""
@@ -265,62 +264,7 @@ class HasUnigrams(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Parse:
-    """The syntactic structure of a sentence, by a parser.
-
-    `dependencies` is None, and `constituents` is empty, if the parser does not give that kind of structure or could not
-    parse the sentence. `constituents` are the k best trees, the best first.
-    """
-
-    dependencies: DependencyTree | None = None
-    constituents: Sequence[ScoredTree] = ()
-
-    @property
-    def tree(self) -> Tree | None:
-        """The best constituency tree, or None if there is none."""
-        return self.constituents[0].tree if self.constituents else None
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no structure of either kind."""
-        return self.dependencies is None and not self.constituents
-
-    def to_brackets(self) -> str:
-        """The best constituency tree in brackets. Raises ValueError if there is none.
-
-        >>> from rerank_plugins import read_trees
-        >>> print(Parse(constituents=[ScoredTree(next(read_trees(["(S (NP it) (VP rains))"])), -1.0)]).to_brackets())
-        (S (NP it) (VP rains))
-        """
-        if self.tree is None:
-            raise ValueError("the parse has no constituents, which brackets show")
-        return str(self.tree)
-
-    def to_conllu(self) -> str:
-        r"""The dependency tree as a sentence of a CoNLL-U file. Raises ValueError if there is none.
-
-        >>> print(Parse(DependencyTree(("it", "rains"), (1, -1), ("expl", "root"))).to_conllu(), end="")
-        1	it	_	_	_	_	2	expl	_	_
-        2	rains	_	_	_	_	0	root	_	_
-        <BLANKLINE>
-        """
-        if self.dependencies is None:
-            raise ValueError("the parse has no dependencies, which CoNLL-U shows")
-        return write_conllu(self.dependencies)
-
-    def __str__(self) -> str:
-        """The best constituency tree in brackets, or else the dependencies in CoNLL-U; `(no parse)` without either."""
-        if self.tree is not None:
-            return self.to_brackets()
-        return self.to_conllu().rstrip("\n") if self.dependencies is not None else "(no parse)"
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002  the signature of IPython
-        """Print the same in a notebook."""
-        printer.text(str(self))
-
-
-class Parser(ChecksSentences, GuestsAreChecked, ABC):
+class Parser(ChecksSentences, ABC):
     """A parser of tokenised sentences. An extractor gets the one that the config names by a field typed `Parser`."""
 
     file_kind: ClassVar[str] = ""  # of the model files that the option `model` names, as their header has it

@@ -12,11 +12,10 @@ import numpy as np
 from rerank_plugins.core.arrays import BoolArray, FloatArray
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.guests.calls import GuestsAreChecked
 from rerank_plugins.core.nbest import NBestList
 
 
-class Metric(GuestsAreChecked, ABC):
+class Metric(ABC):
     """A corpus metric of additive sufficient statistics: those of the segments sum to those of the corpus."""
 
     higher_is_better: ClassVar[bool] = True
@@ -165,7 +164,7 @@ class TuningResult:
         return table.scores(self.weights)
 
 
-class Tuner(GuestsAreChecked, ABC):
+class Tuner(ABC):
     """An algorithm that chooses weights by the metric of the hypotheses that they select."""
 
     def quick(self) -> Tuner | None:
@@ -197,7 +196,7 @@ class Rescored(NamedTuple):
     order: Sequence[int]
 
 
-class NBestFormat(GuestsAreChecked, ABC):
+class NBestFormat(ABC):
     """A file format of n-best lists. Lines include their line ends, so that a list is written as it was read.
 
     A format without a method `write` is read alone, and its lists are written in the format of Moses. Where

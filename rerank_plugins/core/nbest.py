@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
+from rerank_plugins.core.arrays import read_only
 from rerank_plugins.core.columns import plain
 from rerank_plugins.core.errors import FormatError
 
@@ -75,14 +76,14 @@ class PackedHypotheses(Sequence[Hypothesis]):
     A `Hypothesis` is made when it is asked for. Without `lines`, those that the hypotheses were read from are left out.
     """
 
-    __slots__ = ("_raw", "_scores", "_sparse", "_texts", "values")
+    __slots__ = ("_raw", "_scores", "_sparse", "_texts", "_values")
 
     def __init__(self, hypotheses: Sequence[Hypothesis], *, lines: bool = True) -> None:
         """Pack hypotheses, all of which have the same number of features."""
         self._texts = _Pieces([h.text for h in hypotheses])
         self._raw = _Pieces([h.raw for h in hypotheses]) if lines and any(h.raw for h in hypotheses) else None
         features = [h.features for h in hypotheses]
-        self.values: npt.NDArray[np.float64] = np.array(features, np.float64).reshape(
+        self._values: npt.NDArray[np.float64] = np.array(features, np.float64).reshape(
             len(features), len(features[0]) if features else 0
         )
         scores = [np.nan if h.score is None else h.score for h in hypotheses]
@@ -105,7 +106,7 @@ class PackedHypotheses(Sequence[Hypothesis]):
             raise IndexError(index)
         return Hypothesis(
             self._texts[at],
-            tuple(self.values[at].tolist()),
+            tuple(self._values[at].tolist()),
             None if self._scores is None or np.isnan(self._scores[at]) else float(self._scores[at]),
             self.sparse[at],
             "" if self._raw is None else self._raw[at],
@@ -113,7 +114,7 @@ class PackedHypotheses(Sequence[Hypothesis]):
 
     def __iter__(self) -> Iterator[Hypothesis]:
         scores = repeat(None) if self._scores is None else (None if s != s else s for s in self._scores.tolist())
-        features = map(tuple, self.values.tolist())
+        features = map(tuple, self._values.tolist())
         return map(Hypothesis, self.texts, features, scores, self.sparse, self.lines)
 
     @property
@@ -122,9 +123,14 @@ class PackedHypotheses(Sequence[Hypothesis]):
         return self._texts.all()
 
     @property
+    def values(self) -> npt.NDArray[np.float64]:
+        """(n, F) the dense features, read-only."""
+        return read_only(self._values)
+
+    @property
     def totals(self) -> npt.NDArray[np.float64]:
-        """(n) the decoder's totals; nan where a hypothesis has none."""
-        return np.full(len(self), np.nan) if self._scores is None else self._scores
+        """(n) the decoder's totals, read-only; nan where a hypothesis has none."""
+        return np.full(len(self), np.nan) if self._scores is None else read_only(self._scores)
 
     @property
     def sparse(self) -> Sequence[Mapping[str, float]]:

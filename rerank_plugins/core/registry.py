@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import pluggy
 
 from rerank_plugins.core.errors import PluginError
-from rerank_plugins.core.guests.stdout import Inside
 
 if TYPE_CHECKING:
     import click
@@ -257,8 +256,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 def guarded(owner: str, action: Callable[[], Any]) -> Any:
     """The value of `action()`. Raises PluginError, which names the owner, for any error in it."""
     try:
-        with Inside():
-            return action()
+        return action()
     except PluginError as error:
         if owner in str(error):
             raise

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from rerank_plugins.core.guests.calls import GuestsAreChecked
+from rerank_plugins.core.contracts import shown, type_of
 from rerank_plugins.core.interfaces import LanguageModel
+from rerank_plugins.core.owners import calling, fault, is_ours
 from rerank_plugins.core.trained_on import TrainedOn
 
 Reading = Literal["text", "pairs", "dependencies", "constituents", "files"]
@@ -93,7 +94,7 @@ class Trained:
     what: str = "the model"
 
 
-class Trainer(GuestsAreChecked, ABC):
+class Trainer(ABC):
     """A trainer of models: a dataclass whose docstring is the help of `rerank train NAME`, with its examples.
 
     `reads` is the data, `uses` the common options that the command offers for it. With `dependencies` and
@@ -120,3 +121,36 @@ def parses(trainer: type[Trainer] | Trainer) -> bool:
 def common_uses(trainer: type[Trainer] | Trainer) -> set[str]:
     """The common options that the trainer uses, by the names of the command line."""
     return {*trainer.uses, *(("text", "parser", "config", "jobs") if parses(trainer) else ())}
+
+
+def checked_trained(trainer: Trainer, data: TrainingData) -> Trained:
+    """`trainer.train(data)`, of which a plugin of others makes a Trained with functions and texts.
+
+    Raises ContractError for anything else, and what `train` raises.
+    """
+    with calling(trainer, "train"):
+        found: Any = trainer.train(data)
+    if is_ours(type(trainer)):
+        return found  # type: ignore[no-any-return]
+    if not isinstance(found, Trained):
+        raise fault(trainer, "train", type_of(found), "a Trained")
+    for name in ("save", "evaluate", "language_model"):
+        function = getattr(found, name)
+        if not callable(function) and (name == "save" or function is not None):
+            raise fault(trainer, "train", f"{name} {shown(function)}", "a function")
+    if isinstance(found.lines, str) or not hasattr(found.lines, "__iter__"):
+        raise fault(trainer, "train", f"lines {shown(found.lines)}", "a list of texts")
+    if not isinstance(found.what, str):
+        raise fault(trainer, "train", f"what {shown(found.what)}", "a text")
+    if data.held_out and found.evaluate is None and found.language_model is None:
+        raise fault(trainer, "train", "neither evaluate nor language_model", "one of them, for the held-out files")
+    return found
+
+
+def lines_about(trainer: Trainer, trained: Trained) -> list[str]:
+    """What a person wants to know of the model: `trained.lines`. Raises ContractError where they are no texts."""
+    with calling(trainer, "train, lines"):
+        lines: list[Any] = list(trained.lines)
+    if wrong := [line for line in lines if not isinstance(line, str)]:
+        raise fault(trainer, "train, lines", type_of(wrong[0]), "a line of text (str)")
+    return lines

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 from rerank_plugins.core.brackets_and_quotes import Words, normal_form
 from rerank_plugins.core.dependency_tree import read_conllu
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.core.interfaces import Parser, Sentence, option
+from rerank_plugins.core.parse import Parse
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.core.trained_on import TrainedOn

@@ -24,7 +24,8 @@ from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.core.interfaces import Parser, Sentence, option
+from rerank_plugins.core.parse import Parse
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.core.trained_on import TrainedOn

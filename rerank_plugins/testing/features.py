@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.core.guests.features import fault_of_components
+from rerank_plugins.core.contracts import checked_word_scores, fault_of_components
 from rerank_plugins.core.interfaces import FeatureExtractor
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.testing.samples import assertions, check_equal, check_options, sample_nbest
@@ -62,7 +62,8 @@ def check_feature_extractor(
 
 def _check_word_scores(extractor: FeatureExtractor, nbest: NBestList) -> None:
     """Check the scores by word of an extractor, if it has any."""
-    scores = extractor.word_scores(nbest)
+    sentences = [hypothesis.words for hypothesis in nbest]
+    scores = checked_word_scores(extractor, sentences, extractor.word_scores(nbest))
     if scores is None:
         return
     assert len(scores) == len(nbest), f"word_scores returned {len(scores)} arrays for {len(nbest)} hypotheses"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rerank_plugins.core.contracts import checked_lists
 from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.testing.samples import assertions, check_options
@@ -20,7 +21,7 @@ def check_format(format: NBestFormat, text: str, *, keeps_features: bool = True)
     """
     check_options("format", format)
     lines = text.splitlines(keepends=True) if "\u2028" not in text else [text]
-    lists = list(format.read(iter(lines), "sample"))
+    lists = list(checked_lists(format, lambda: format.read(iter(lines), "sample")))
     assert lists, "the sample text must hold at least one list"
     if type(format).write is NBestFormat.write:
         return

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.contracts import checked_scores, checked_totals
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import BatchedLM, HasUnigrams, IncrementalLM, LanguageModel, Sentence, SentenceModel
 from rerank_plugins.testing.samples import SENTENCES, assertions, check_options
@@ -41,7 +42,9 @@ def check_language_model(model: SentenceModel, sentences: Iterable[Sentence] = (
 
 def _values(model: SentenceModel, texts: Sequence[Sentence]) -> list[FloatArray]:
     """Ln p of the words of each sentence, or of the sentence alone where the model has no words."""
-    return model.score(texts) if isinstance(model, LanguageModel) else list(model.totals(texts)[:, None])
+    if isinstance(model, LanguageModel):
+        return checked_scores(model, texts)
+    return list(checked_totals(model, texts)[:, None])
 
 
 def _check_ln(sentence: Sentence, values: FloatArray, wanted: int) -> None:
@@ -54,7 +57,7 @@ def _check_ln(sentence: Sentence, values: FloatArray, wanted: int) -> None:
 
 def _check_unigrams(model: HasUnigrams, texts: Sequence[Sentence]) -> None:
     try:
-        whole = model.unigram_scores(texts)
+        whole = checked_scores(model, texts, "unigram_scores")
     except ModelError:  # this model's file has none
         return
     turned = model.unigram_scores([[*text[:1], *text[:0:-1]] for text in texts])  # all words but the first reversed

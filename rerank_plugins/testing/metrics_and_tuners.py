@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rerank_plugins.core.contracts import checked_statistics, checked_tuning
 from rerank_plugins.core.errors import RerankError
 from rerank_plugins.core.feature_table import FeatureTable
 from rerank_plugins.core.metrics_and_tuners import Metric, Tuner, TuningData
@@ -29,7 +30,7 @@ def check_metric(metric: Metric, hypotheses: Sequence[str] = SENTENCES, referenc
     check_options("metric", metric)
     references = [[reference, SENTENCES[1]], [SENTENCES[2]]]
     groups = [list(hypotheses), list(hypotheses[::-1])]
-    rows = metric.statistics(groups, references)
+    rows = checked_statistics(metric, groups, references)
     assert rows.shape[0] == sum(map(len, groups)), f"{rows.shape[0]} rows for {sum(map(len, groups))} hypotheses"
     assert rows.dtype == np.float64, f"type {rows.dtype}, wanted float64"
     flat: tuple[tuple[Any, Any], ...] = ((groups, [reference] * 2), (["a", "b"], references), ("ab", references))
@@ -82,7 +83,7 @@ def check_tuner(tuner: Tuner, metric: Metric, segments: int = 12, size: int = 15
     check_options("tuner", tuner)
     data = _tuning_data(metric, segments, size, np.random.default_rng(seed))
     start = np.array([0.1, 0.3, 0.2])
-    result = tuner.tune(data, start.copy(), np.random.default_rng(seed))
+    result = checked_tuning(tuner, data, start.copy(), np.random.default_rng(seed))
     again = tuner.tune(data, start.copy(), np.random.default_rng(seed))
     assert result.weights.shape == start.shape, f"{result.weights.shape} weights, wanted {start.shape}"
     assert np.isfinite(result.weights).all(), f"weights must be finite: {result.weights}"

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rerank_plugins.core.contracts import checked_parses
 from rerank_plugins.core.dependency_tree import tree_fault
-from rerank_plugins.core.interfaces import Parse, Parser, Sentence
+from rerank_plugins.core.interfaces import Parser, Sentence
+from rerank_plugins.core.parse import Parse
 from rerank_plugins.testing.samples import assertions, check_options
 
 
@@ -25,7 +27,7 @@ def check_parser(parser: Parser, sentences: Sequence[Sentence]) -> None:
     """
     check_options("parser", parser)
     texts = [*sentences, ()]
-    parses = parser.parse(texts)
+    parses = checked_parses(parser, texts)
     assert len(parses) == len(texts), f"{len(parses)} parses for {len(texts)} sentences"
     for sentence, parse in zip(texts, parses, strict=True):
         tree = parse.dependencies

@@ -10,9 +10,9 @@ from typing import ParamSpec
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.guests.calls import GuestError
 from rerank_plugins.core.guests.registrations import fault_of_options
 from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.core.owners import ContractError
 
 P = ParamSpec("P")
 
@@ -36,7 +36,7 @@ def assertions(check: Callable[P, None]) -> Callable[P, None]:
     def checking(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             check(*args, **kwargs)
-        except GuestError as error:
+        except ContractError as error:
             raise AssertionError(str(error)) from error
 
     return checking

@@ -6,7 +6,7 @@ import pytest
 from rerank_plugins.constituency.model_file import EMBEDDED as GRAMMAR
 from rerank_plugins.constituency.parser import PcfgParser
 from rerank_plugins.core.constituency_tree import read_trees
-from rerank_plugins.core.interfaces import Parse
+from rerank_plugins.core.parse import Parse
 from rerank_plugins.core.scored_trees import KBestTrees, SharedTrees
 from rerank_plugins.kit.charts.inside import Chart
 from rerank_plugins.kit.files.packed_parses import pack, unpack

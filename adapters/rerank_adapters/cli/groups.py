@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from rerank_plugins import PluginError
-from rerank_plugins.core.guests.names import is_ours
+from rerank_plugins.core.owners import is_ours
 from rerank_plugins.core.registry import Registry, suggestion
 from rerank_plugins.kit.files.standard_streams import stdout_to_stderr
 

@@ -33,6 +33,7 @@ from rerank_adapters.cli.groups import GroupWithHeadings
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.files import cache_folder
 from rerank_plugins.core.loader import installed_plugins, load_plugins
+from rerank_plugins.core.owners import culprit, said
 from rerank_plugins.kit.files.standard_streams import drop_unread, stdout_to_stderr
 
 SENTENCE = re.compile(r"[A-Z][a-z]+ ")  # the beginning of a message of click, where a name would have other characters
@@ -232,6 +233,8 @@ def _explain(error: Exception) -> int:
         return _fail(f"{error.object!r} is not UTF-8, in which configs and results name files; rename it", 2)
     if isinstance(error, MemoryError):
         return _fail("out of memory; use --jobs 1, or split the lists into several files", 2)
+    if plugin := culprit(error):
+        return _fail(f"{plugin}: {said(error)}", 2)
     description = f"{type(error).__name__}: {error}"
     return _fail(f"internal error: {description} (`rerank --debug COMMAND ...` shows where)", 1)
 

@@ -33,6 +33,7 @@ from rerank_adapters.metrics.alignment import Aligning
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
 from rerank_plugins import ConfigError, Metric, NBestList, RerankError, __version__
 from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.contracts import checked_statistics
 from rerank_plugins.core.registry import suggestion
 
 
@@ -217,7 +218,7 @@ def _oracles(
 ) -> OracleScores | None:
     if nbests is None:
         return None
-    counted = metric.statistics(nbests, references)
+    counted = checked_statistics(metric, nbests, references)
     offsets = np.cumsum([0, *map(len, nbests)], dtype=np.int64)
     highest, lowest = (oracle(counted, offsets, metric, best=best) for best in (True, False))
     return OracleScores(highest.score, lowest.score, highest.kind)

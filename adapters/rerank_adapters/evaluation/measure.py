@@ -9,6 +9,7 @@ from itertools import pairwise
 from rerank_adapters.formats.nist.markup import is_marked, shown, through_runs
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FloatArray, Metric
+from rerank_plugins.core.contracts import checked_statistics
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class Measure:
         self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]], sources: Sequence[str | None]
     ) -> FloatArray:
         """(rows, S) the metric's statistics of texts as they are read. Raises as `seen` and the metric do."""
-        return self.metric.with_sources(sources).statistics(self.seen(hypotheses), self.seen(references))
+        metric = self.metric.with_sources(sources)
+        return checked_statistics(metric, self.seen(hypotheses), self.seen(references))
 
     def check(self, groups: Sequence[Sequence[str]]) -> None:
         """Raise ConfigError where texts have alternatives or optional words and the metric does not know these."""

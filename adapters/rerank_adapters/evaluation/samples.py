@@ -18,6 +18,7 @@ from rerank_adapters.evaluation.significance import (
     swapped_totals,
 )
 from rerank_plugins import ConfigError, FloatArray, Metric
+from rerank_plugins.core.contracts import checked_statistics
 
 MAX_TIE = 1e-9  # sentence scores that differ by no more are equal
 
@@ -43,7 +44,7 @@ def system_statistics(
 ) -> FloatArray:
     """(systems, segments, S): the metric's statistics of each output; an output of several systems is counted once."""
     distinct = [list(dict.fromkeys(outputs)) for outputs in zip(*systems, strict=True)]
-    counted = metric.statistics(distinct, references)
+    counted = checked_statistics(metric, distinct, references)
     first = np.cumsum([0, *(len(texts) for texts in distinct)])[:-1].tolist()
     place = [{text: start + i for i, text in enumerate(texts)} for start, texts in zip(first, distinct, strict=True)]
     rows = [[where[text] for where, text in zip(place, outputs, strict=True)] for outputs in systems]

@@ -19,8 +19,7 @@ import numpy as np
 from rerank_adapters.features.feature import Feature, Sees, seen_part
 from rerank_adapters.features.processes import HERE, Processes
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, PluginError, RerankError
-from rerank_plugins.core.guests.calls import GuestError
-from rerank_plugins.core.guests.names import class_name, owner
+from rerank_plugins.core.owners import class_name, owner_of, said
 from rerank_plugins.kit.cache import Kind, user_cache
 
 FIRST, LARGEST = 64, 512  # hypotheses of the first chunk, which loads the models, and of later ones
@@ -170,17 +169,13 @@ def extracted(feature: Feature, lists: Sequence[NBestList]) -> list[FloatArray]:
 def _checked(feature: Feature, lists: Sequence[NBestList], whole: Sequence[NBestList]) -> list[FloatArray]:
     """The extractor's values of `lists`, which are parts of the lists `whole`; errors name rows of `whole`."""
     extractor, kind = feature.extractor, type(feature.extractor)
-    who = f"feature {feature.label!r} ({class_name(kind)}{owner(kind)})"
+    who = f"feature {feature.label!r} ({class_name(kind)}{owner_of(kind)})"
     try:
         arrays = extractor.extract_all(lists)
-    except GuestError as error:  # say which feature it is, and where it failed
-        if error.kind != class_name(kind):
-            raise
-        raise PluginError(f"{who}, {_where_it_fails(extractor, lists)}: {error.reason}") from error
     except RerankError:
         raise
-    except Exception as error:
-        raise PluginError(f"{who}, {_where_it_fails(extractor, lists)}: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise PluginError(f"{who}, {_where_it_fails(extractor, lists)}: {said(error)}") from error
     if not isinstance(arrays, list | tuple) or len(arrays) != len(lists):
         got = f"{len(arrays)} arrays" if isinstance(arrays, list | tuple) else f"a {type(arrays).__name__}"
         raise PluginError(f"{who}: extract_all returned {got} for {len(lists)} lists")
@@ -205,6 +200,6 @@ def _where_it_fails(extractor: FeatureExtractor, lists: Sequence[NBestList]) -> 
     for nbest in lists:
         try:
             extractor.extract_all([nbest])
-        except Exception:
+        except (Exception, SystemExit):
             return f"segment {nbest.segment_id}"
     return f"{len(lists)} segments together, {lists[0].segment_id} among them"

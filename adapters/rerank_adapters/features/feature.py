@@ -12,9 +12,9 @@ from typing import Literal
 
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureExtractor, NBestList, PluginError, SentenceFeature
-from rerank_plugins.core.guests.features import fault_of_components
-from rerank_plugins.core.guests.names import class_name, owner
+from rerank_plugins.core.contracts import fault_of_components
 from rerank_plugins.core.identity import identity
+from rerank_plugins.core.owners import class_name, owner_of
 
 Sees = Literal["texts", "segment", "list", "rows"]  # the part of a list that a value may depend on
 
@@ -115,7 +115,7 @@ def check_names(features: Sequence[Feature], taken: Sequence[str] = ()) -> None:
     for feature in features:
         kind = type(feature.extractor)
         if fault := fault_of_components(feature.extractor.components):
-            raise PluginError(f"feature {feature.label!r} ({class_name(kind)}{owner(kind)}): {fault}")
+            raise PluginError(f"feature {feature.label!r} ({class_name(kind)}{owner_of(kind)}): {fault}")
         check_label(feature.label)
     for name, times in Counter([*taken, *names_of(features)]).items():
         if times > 1:

@@ -22,6 +22,7 @@ from rerank_adapters.formats.decoder_features import ConstantFeatures, as_first
 from rerank_adapters.formats.segment_ids import is_number, order_of_ids
 from rerank_adapters.formats.sources import Sources
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList
+from rerank_plugins.core.contracts import checked_lists
 from rerank_plugins.kit.files.text import STANDARD, display_name
 
 logger = logging.getLogger(__name__)
@@ -35,14 +36,14 @@ def stream_file(path: str | Path, format: NBestFormat) -> Iterator[NBestList]:
     """
     nbest = None
     if str(path) != STANDARD and Path(path).is_dir():
-        for nbest in format.read_folder(str(path)):
+        for nbest in checked_lists(format, lambda: format.read_folder(str(path))):
             yield nbest
     else:
         if not format.reads_json and (kind := kind_of(path)):
             wanted = "the format rows reads it: its options id, text and score name columns"
             raise FormatError(f"is a file of {kind}, which this format does not read; {wanted}", path=str(path))
         with open_lines(path) as lines:
-            for nbest in format.read(lines, display_name(path)):
+            for nbest in checked_lists(format, lambda: format.read(lines, display_name(path))):
                 yield nbest
     if nbest is None:
         raise FormatError("the file holds no n-best list", path=display_name(path))

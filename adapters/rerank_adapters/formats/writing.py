@@ -18,6 +18,7 @@ from rerank_adapters.formats.columnar import ENDINGS as TABLE_ENDINGS
 from rerank_adapters.formats.guessing import MOSES, Guess, format_of, known_format
 from rerank_adapters.formats.reading import without_lines
 from rerank_plugins import ConfigError, NBestFormat, NBestList, Rescored, open_atomic
+from rerank_plugins.core.contracts import checked_lines
 from rerank_plugins.core.registry import Entry
 
 ROWS = Guess("rows", "the rows of a table")
@@ -60,7 +61,7 @@ class ListsWriter:
             format, nbest = format_of(MOSES), without_lines(nbest)
             if not self.lists:
                 logger.info("rerank: %s: in the format of Moses, since lists in their own are read alone", self.path)
-        self.target.writelines(format.write(nbest, rescored))
+        self.target.writelines(checked_lines(format, nbest, rescored))
         self.lists += 1
 
     def flush(self) -> None:

@@ -29,6 +29,7 @@ from rerank_plugins import (
     Rescored,
     SentenceModel,
 )
+from rerank_plugins.core.contracts import checked_word_scores
 
 NAMES = {
     "best": "new 1-best",
@@ -178,7 +179,9 @@ def word_scores(
     scored: list[tuple[str, Sequence[Sequence[str]], list[FloatArray] | None]] = []
     for feature in features:
         (seen,) = feature.read([both])
-        scored.append((feature.label, [h.words for h in seen], feature.extractor.word_scores(seen)))
+        sentences_seen = [h.words for h in seen]
+        scores = checked_word_scores(feature.extractor, sentences_seen, feature.extractor.word_scores(seen))
+        scored.append((feature.label, sentences_seen, scores))
     sentences = [hypothesis.words for hypothesis in both]
     scored += [(name, sentences, model.word_values(sentences)) for name, model in models.items()]
     rows: list[WordScores] = []

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from rerank_plugins.core.contracts import type_of
 from rerank_plugins.core.errors import PluginError
-from rerank_plugins.core.guests.arrays import type_of
-from rerank_plugins.core.guests.calls import PASSED_ON, said
-from rerank_plugins.core.guests.names import Registered, is_ours, remember
-from rerank_plugins.core.guests.stdout import Inside
 from rerank_plugins.core.interfaces import FeatureExtractor, Parser, SentenceModel
 from rerank_plugins.core.metrics_and_tuners import Metric, NBestFormat, Tuner
+from rerank_plugins.core.owners import PASSED_ON, is_ours, remember, said
 from rerank_plugins.core.trainer import Trainer
 
 if TYPE_CHECKING:
@@ -42,7 +40,7 @@ def make(entry: Entry, options: Mapping[str, Any]) -> Any:
     if not isinstance(plugin, wanted):
         raise PluginError(f"{who}: the factory made {type_of(plugin)}, wanted a {wanted.__name__}")
     if not is_ours(type(plugin)):
-        remember(type(plugin), Registered(entry.kind, entry.name, entry.owner))
+        remember(type(plugin), f"{entry.kind.replace('_', ' ')} {entry.name!r}", entry.owner)
     if isinstance(plugin, FeatureExtractor) and plugin.scope not in ("text", "list"):
         raise PluginError(f"{who}: scope is {plugin.scope!r}, wanted 'text' or 'list'")
     return plugin
@@ -50,8 +48,7 @@ def make(entry: Entry, options: Mapping[str, Any]) -> Any:
 
 def _made(factory: Callable[..., Any], options: Mapping[str, Any], who: str) -> Any:
     try:
-        with Inside():
-            return factory(**options)
+        return factory(**options)
     except (*PASSED_ON, ValueError):
         raise
     except (Exception, SystemExit) as error:

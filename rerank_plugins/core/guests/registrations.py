@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from rerank_plugins.core.guests.arrays import type_of
+from rerank_plugins.core.contracts import type_of
 from rerank_plugins.core.trainer import Reading, Trainer, Use, common_uses
 
 OF_FEATURES = {

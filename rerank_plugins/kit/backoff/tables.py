@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, are_offsets
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, is_offset_array
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.files.array_values import ContentsError, check_range, check_rising, check_values
 from rerank_plugins.kit.files.model_file import Arrays
@@ -110,7 +110,7 @@ class BackoffTables:
         for level in range(1, self.order):  # backing off ends, since each parent is a level below
             of_level = self.contexts["parent"][levels[level] : levels[level + 1]]
             check_range(parents, of_level, levels[level - 1], levels[level] - 1)
-        if not are_offsets(self.contexts["events"], len(self.events)):
+        if not is_offset_array(self.contexts["events"], len(self.events)):
             raise ContentsError(f"events of {prefix}contexts has an index out of range, or below the one before it")
         check_range(f"next of {prefix}events", self.events["next"], 0, contexts - 1)
         check_range(f"symbol of {prefix}events", self.events["symbol"], 0, symbols - 1)

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from rerank_plugins.core.brackets_and_quotes import Words
+from rerank_plugins.core.contracts import checked_parses
 from rerank_plugins.core.errors import DAMAGE, ModelError, PluginError
 from rerank_plugins.core.identity import identity, path_hash
-from rerank_plugins.core.interfaces import Parse, Parser, Sentence
+from rerank_plugins.core.interfaces import Parser, Sentence
+from rerank_plugins.core.parse import Parse
 from rerank_plugins.core.scored_trees import KBestTrees
 from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
 from rerank_plugins.kit.cache import Kind, user_cache
@@ -90,7 +92,7 @@ class CachedParser(Parser):
         known, new = self.known(sentences)
         for start in range(0, len(new), BATCH):
             batch = new[start : start + BATCH]
-            parses = self.parser.parse(batch)
+            parses = checked_parses(self.parser, batch)
             self.keep(batch, parses)
             known.update(zip(batch, parses, strict=True))
         return [known[tuple(sentence)] for sentence in sentences]

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import __version__
-from rerank_plugins.core.arrays import are_offsets
+from rerank_plugins.core.arrays import is_offset_array
 from rerank_plugins.core.errors import DAMAGE, ConfigError, ModelError
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.array_values import ContentsError, ValueKind, check_range, check_values
@@ -135,7 +135,7 @@ class Offsets(Array):
     def read(self, hint: Any, name: str, contents: Contents) -> Any:
         """The offsets. Raises ContentsError where they do not rise from 0 to the size of the whole."""
         array, full_name = super().read(hint, name, contents), contents.prefix + name
-        if not are_offsets(array, int(array[-1]) if len(array) else 0):
+        if not is_offset_array(array, int(array[-1]) if len(array) else 0):
             raise ContentsError(f"{full_name} are not ascending offsets: {_shown(array)}, wanted to rise from 0")
         contents.agree(f"what {full_name} divide", (int(array[-1]),), (self.whole,))
         return array

@@ -15,7 +15,8 @@ from typing import Any
 
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.errors import DAMAGE
-from rerank_plugins.core.interfaces import Parse, Sentence
+from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.core.parse import Parse
 from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
 from rerank_plugins.kit.cache import Cache, Kind
 

@@ -17,7 +17,7 @@ from typing import Annotated
 
 import numpy as np
 
-from rerank_plugins.core.arrays import IntArray, LongArray, are_below
+from rerank_plugins.core.arrays import IntArray, LongArray, all_in_range
 from rerank_plugins.core.brackets_and_quotes import MARKS, known_spelling
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.array_values import ContentsError
@@ -87,7 +87,7 @@ class Vocabulary:
             and table.shape[1:] == (2,)
             and len(table).bit_count() == 1
             and (table[:, 0] == 0).any()
-            and are_below(table[:, 1], len(self.words))
+            and all_in_range(table[:, 1], len(self.words))
         ):
             raise ValueError(f"hashes are no hash table of {len(self.words)} words")
 

@@ -23,6 +23,7 @@ from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
 from rerank_plugins.core.arrays import BoolArray, LongArray
+from rerank_plugins.core.contracts import checked_scores
 from rerank_plugins.kit.language_models import with_words
 
 LN2 = float(np.log(2))
@@ -71,7 +72,7 @@ def judge_suites(models: Mapping[str, LanguageModel], suites: Sequence[Suite], t
     )
     results: dict[tuple[str, int], SuiteResult] = {}
     for system, model in models.items():
-        log_probabilities = dict(zip(sentences, model.score(sentences), strict=True))
+        log_probabilities = dict(zip(sentences, checked_scores(model, sentences), strict=True))
         known = {word: word in model for word in {word for sentence in sentences for word in sentence}}
         for index, suite in enumerate(suites):
             results[system, index] = _judged(system, suite, regions, log_probabilities, known)

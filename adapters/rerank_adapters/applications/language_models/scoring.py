@@ -17,6 +17,7 @@ import numpy as np
 from rerank_adapters.features.unknown_words import warn_if_foreign
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FloatArray, LanguageModel, SentenceModel
+from rerank_plugins.core.contracts import checked_scores, checked_totals
 from rerank_plugins.core.logarithms import LN10
 
 NO_STEPS = TextPipeline()
@@ -122,14 +123,16 @@ def score_lines(
     matches: Callable[..., Any] | None = getattr(model, "matches", None) if lengths else None
     for block, oovs in _blocks(model, lines, text):
         matched_lengths = matches(block) if matches else [None] * len(block)
-        for words, ln_p, unknown, matched in zip(block, model.score(block), oovs, matched_lengths, strict=True):
+        for words, ln_p, unknown, matched in zip(
+            block, checked_scores(model, block), oovs, matched_lengths, strict=True
+        ):
             yield Scored((*words, "</s>"), ln_p, (*unknown, False), matched)
 
 
 def total_lines(model: SentenceModel, lines: Iterable[str], text: TextPipeline) -> Iterator[Total]:
     """Yield the total of each line after the text steps."""
     for block, oovs in _blocks(model, lines, text):
-        for unknown, ln_p in zip(oovs, model.totals(block).tolist(), strict=True):
+        for unknown, ln_p in zip(oovs, checked_totals(model, block).tolist(), strict=True):
             yield Total(len(unknown), sum(unknown), ln_p)
 
 

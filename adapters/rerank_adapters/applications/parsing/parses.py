@@ -15,6 +15,7 @@ from typing import NamedTuple
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.features.unknown_words import warn_if_unparsable
 from rerank_plugins import Parse, Parser
+from rerank_plugins.core.contracts import checked_parses
 from rerank_plugins.kit.files.cached_parser import CachedParser
 
 SENTENCES_OF_BATCH = 1_000  # sentences of one task
@@ -78,7 +79,7 @@ def _looked_up(parser: CachedParser, sentences: Iterable[Words]) -> Iterator[Bat
 
 
 def _parse(parser: Parser, sentences: list[Words]) -> list[Parse]:
-    return list(parser.parse(sentences)) if sentences else []
+    return checked_parses(parser, sentences) if sentences else []
 
 
 def _counted(batch: Batch, parses: list[Parse], counts: ParseCounts) -> Iterator[tuple[Words, Parse]]:

@@ -21,10 +21,11 @@ from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.job.models import default_parser, load_parser, parser_use
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.text import TextPipeline, in_language
+from rerank_plugins.core.owners import calling
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.core.threads import cores
 from rerank_plugins.core.trained_on import TrainedOn
-from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, parses
+from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, checked_trained, parses
 from rerank_plugins.kit.files.text import display_name, open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
 
@@ -63,9 +64,10 @@ class OpenedData(TrainingData):
     def train(self) -> Trained:
         """Train the model, show the progress, and write the model file."""
         with self.showing_progress():
-            trained = self.trainer.train(self)
+            trained = checked_trained(self.trainer, self)
             self.progress("writing")
-            trained.save(self.output)
+            with calling(self.trainer, "train, save"):
+                trained.save(self.output)
         return trained
 
     def report(self, line: str) -> None:
@@ -80,13 +82,16 @@ class OpenedData(TrainingData):
         if not self.held_out:
             return
         if trained.evaluate is not None:
-            for line in self.evaluations(trained.evaluate):
-                self.report(line)
+            with calling(self.trainer, "train, evaluate"):
+                for line in self.evaluations(trained.evaluate):
+                    self.report(line)
             return
         assert trained.language_model is not None  # the trainer uses `held-out`
         for path in self.held_out:
+            with calling(self.trainer, "train, language_model"):
+                model = trained.language_model()
             with open_text(path) as lines, CountingBar("held-out sentences") as bar:
-                totals = perplexity(trained.language_model(), bar.over(lines))
+                totals = perplexity(model, bar.over(lines))
             self.report(f"{display_name(path)}: {totals.summary()}")
 
 

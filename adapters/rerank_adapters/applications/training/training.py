@@ -10,9 +10,9 @@ from rerank_adapters.applications.training.common_options import CommonOptions
 from rerank_adapters.runtime.progress import size_text
 from rerank_plugins import PluginError
 from rerank_plugins.core.files import check_output
-from rerank_plugins.core.guests.names import described
+from rerank_plugins.core.owners import described
 from rerank_plugins.core.registry import Registry
-from rerank_plugins.core.trainer import Trainer
+from rerank_plugins.core.trainer import Trainer, lines_about
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Training:
         data = opened_data(self.trainer, self.paths, self.output, self.common, self.registry, report)
         trained = data.train()
         if not (self.trainer.to_stdout or self.output.exists()):
-            raise PluginError(f"{described(type(self.trainer))}: save wrote no file; wanted {self.output}")
-        for line in trained.lines:
+            raise PluginError(f"{described(self.trainer)}: save wrote no file; wanted {self.output}")
+        for line in lines_about(self.trainer, trained):
             report(line)
         data.report_held_out(trained)
         size = "" if self.trainer.to_stdout else f" ({size_text(self.output.stat().st_size)})"

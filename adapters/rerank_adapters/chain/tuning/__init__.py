@@ -26,6 +26,7 @@ from rerank_plugins import (
     __version__,
 )
 from rerank_plugins.core.arrays import BoolArray, LongArray
+from rerank_plugins.core.contracts import checked_tuning
 from rerank_plugins.core.metrics_and_tuners import TuningReport
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import LARGEST, wild
@@ -227,7 +228,7 @@ def tune(
     outside = data.fixed & ((start < data.lower) | (start > data.upper))
     if outside.any():
         raise ConfigError(f"weight of {names[int(np.argmax(outside))]} is fixed outside its bounds")
-    result = tuner.tune(data, start, np.random.default_rng(seed), report)
+    result = checked_tuning(tuner, data, start, np.random.default_rng(seed), report)
     who = f"tuner {type(tuner).__name__}: weights"
     _check_weights(result.weights, names, PluginError, who)
     changed = data.fixed & (result.weights != start)

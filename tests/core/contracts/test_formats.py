@@ -3,6 +3,7 @@
 import pytest
 
 from rerank_plugins import Hypothesis, NBestFormat, NBestList, PluginError
+from rerank_plugins.core.contracts import checked_lines, checked_lists
 
 ONE = Hypothesis("a cat", (1.0,), -2.0)
 
@@ -22,6 +23,10 @@ class Given(NBestFormat):
 
     def write(self, nbest, rescored=None):
         return iter(self.given())
+
+
+def read(format):
+    return list(checked_lists(format, lambda: format.read([], "file")))
 
 
 WRONG = {
@@ -55,19 +60,19 @@ WRONG = {
 @pytest.mark.parametrize(("values", "message"), WRONG.values(), ids=WRONG)
 def test_wrong_lists(values, message):
     with pytest.raises(PluginError, match=message) as caught:
-        list(Given(values).read([], "file"))
-    assert str(caught.value).startswith("plugin tests.core.guests.test_formats.Given: read")
+        read(Given(values))
+    assert str(caught.value).startswith("plugin tests.core.contracts.test_formats.Given: read")
 
 
 def test_right_lists_pass():
-    read = [*lists(ONE, ONE), NBestList("8", (Hypothesis(""),)), *lists(ONE)]
-    assert list(Given(lambda: read).read([], "file")) == read
-    assert list(Given(lambda: ["a\n"]).write(read[0])) == ["a\n"]
+    lists_of_it = [*lists(ONE, ONE), NBestList("8", (Hypothesis(""),)), *lists(ONE)]
+    assert read(Given(lambda: lists_of_it)) == lists_of_it
+    assert checked_lines(Given(lambda: ["a\n"]), lists_of_it[0]) == ["a\n"]
 
 
 def test_wrong_lines():
     with pytest.raises(PluginError, match=r"write, segment 7: found the bytes b'a', wanted a line of text \(str\)"):
-        list(Given(lambda: [b"a"]).write(lists(ONE)[0]))
+        checked_lines(Given(lambda: [b"a"]), lists(ONE)[0])
 
 
 def test_errors_of_generators():
@@ -76,7 +81,8 @@ def test_errors_of_generators():
             yield lists(ONE)[0]
             raise KeyError("oops")
 
-    stream = Failing(list).read([], "file")
+    failing = Failing(list)
+    stream = checked_lists(failing, lambda: failing.read([], "file"))
     assert next(stream).segment_id == "7"
     with pytest.raises(PluginError, match="Failing: read: KeyError: 'oops'"):
         next(stream)
@@ -88,4 +94,4 @@ def test_a_method_that_returns_nothing():
             return None
 
     with pytest.raises(PluginError, match="Forgetful: read: TypeError: 'NoneType' object is not iterable"):
-        list(Forgetful(list).read([], "file"))
+        read(Forgetful(list))

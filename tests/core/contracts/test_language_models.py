@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rerank_plugins import IncrementalLM, LanguageModel, PluginError, SentenceModel
+from rerank_plugins import LanguageModel, PluginError, SentenceModel
+from rerank_plugins.core.contracts import checked_scores
 
 SENTENCES = [["a", "b"], [], ["c"]]
 
@@ -22,21 +23,6 @@ class Uniform(LanguageModel):
 
     def unigram_scores(self, sentences):
         return self.replaced.get("unigram_scores", self.score(sentences))
-
-    def start(self):
-        return 0
-
-    def advance(self, state, word):
-        return self.replaced.get("advance", (-1.0, state + 1))
-
-    def finish(self, state):
-        return self.replaced.get("finish", -1.0)
-
-    def advance_all(self, states, words):
-        return self.replaced.get("advance_all", (np.full(len(states), -1.0), list(states)))
-
-    def finish_all(self, states):
-        return self.replaced.get("finish_all", np.full(len(states), -1.0))
 
     def totals(self, sentences):
         return self.replaced.get("totals", super().totals(sentences))
@@ -65,32 +51,20 @@ WRONG = {
     "total-positive": ("totals", np.array([-1.0, 2.0, -1.0]), "totals, sentence '': found ln p = 2, wanted 0 or less"),
     "total-nan": ("totals", np.array([-1.0, -1.0, np.nan]), "totals, sentence 'c': found nan, wanted finite"),
     "total-float": ("totals", -3.0, "totals: found the float -3.0"),
-    "advance-alone": ("advance", -1.0, r"advance, word 'a': found the float -1.0, wanted the pair \(ln p, state\)"),
-    "advance-positive": ("advance", (1.0, 0), "advance, word 'a': found ln p = 1, wanted a finite number of 0 or less"),
-    "advance-nan": ("advance", (float("nan"), 0), "advance, word 'a': found ln p = nan"),
-    "advance-text": ("advance", ("-1", 0), "advance, word 'a': found the str '-1'"),
-    "finish": ("finish", None, "finish, </s>: found None"),
-    "advance_all": ("advance_all", (np.array([-1.0, 1.0]), [0, 0]), "value 2 of 2: found ln p = 1"),
-    "advance_all-states": ("advance_all", (np.array([-1.0, -1.0]), [0]), "found a list of 1, wanted 2 states"),
-    "finish_all": ("finish_all", np.zeros(3), r"finish_all, 2 states: found an array of float64 of shape \(3,\)"),
 }
 
 
 def use(model):
     model.values(SENTENCES)
-    model.score(SENTENCES)
-    model.unigram_scores(SENTENCES)
-    model.advance(model.start(), "a")
-    model.finish(0)
-    model.advance_all([0, 0], ["a", "b"])
-    model.finish_all([0, 0])
+    checked_scores(model, SENTENCES)
+    checked_scores(model, SENTENCES, "unigram_scores")
 
 
 @pytest.mark.parametrize(("method", "value", "message"), WRONG.values(), ids=WRONG)
 def test_wrong_values(method, value, message):
     with pytest.raises(PluginError, match=message) as caught:
         use(Uniform(**{method: value}))
-    assert str(caught.value).startswith("plugin tests.core.guests.test_language_models.Uniform: ")
+    assert str(caught.value).startswith("plugin tests.core.contracts.test_language_models.Uniform: ")
 
 
 def test_right_values_pass():
@@ -98,16 +72,15 @@ def test_right_values_pass():
     np.testing.assert_array_equal(Uniform().values(SENTENCES), [[-3, -1, 0], [-1, -1, 0], [-2, -1, 0]])
     barely = scores([-1, 5e-7, -1], [0], [-1, -1])
     use(Uniform(score=barely, totals=np.array([0.0, 5e-7, 1e-6])))
-    assert isinstance(Uniform(), IncrementalLM)
 
 
-def test_an_error_names_the_sentence():
+def test_an_error_names_the_method():
     class Failing(Uniform):
         def score(self, sentences):
             return [np.full(len(words) + 1, -1.0 / len(words)) for words in sentences]
 
-    with pytest.raises(PluginError, match=r"Failing: score, sentence '': ZeroDivisionError: "):
-        Failing().score(SENTENCES)
+    with pytest.raises(PluginError, match=r"Failing: score: ZeroDivisionError: "):
+        Failing().totals(SENTENCES)
 
 
 def test_models_of_sentences():

@@ -1,8 +1,10 @@
-"""A plugin of other people that changes its arguments in place is an error: others read them after it."""
+"""A plugin of other people cannot change its arguments in place: others read them after it."""
 
 import numpy as np
 import pytest
 
+from rerank_adapters.features.extract import extracted
+from rerank_adapters.features.feature import Feature
 from rerank_plugins import (
     FeatureExtractor,
     FeatureTable,
@@ -13,10 +15,9 @@ from rerank_plugins import (
     TuningData,
     TuningResult,
 )
-from tests.core.guests.test_language_models import Uniform
-from tests.core.guests.test_metrics import Words
-
-FAULT = "it changed in place what it was given; wanted a copy, as sorted(sentences) or values - mean makes it"
+from rerank_plugins.core.contracts import checked_statistics, checked_tuning
+from tests.core.contracts.test_language_models import Uniform
+from tests.core.contracts.test_metrics import Words
 
 
 def lengths(sentences):
@@ -102,37 +103,33 @@ def nbest():
 def tuned(part):
     table = FeatureTable.dense(("one", "two"), np.ones((3, 2)), np.array([0, 3]))
     free = np.zeros(2, bool), np.full(2, -np.inf), np.full(2, np.inf)
-    return Standardised(part).tune(
-        TuningData(table, np.ones((3, 2)), Words(), *free), np.ones(2), np.random.default_rng(1)
-    )
+    data = TuningData(table, np.ones((3, 2)), Words(), *free)
+    return checked_tuning(Standardised(part), data, np.ones(2), np.random.default_rng(1))
+
+
+def extracted_of(extractor):
+    return extracted(Feature("own", extractor), [nbest()])
 
 
 CHANGED = {
-    "sorted": lambda: Sorted().values([["a", "b"], ["c"]]),
-    "emptied": lambda: Emptied().values([["a", "b"], ["c"]]),
-    "of lists": lambda: Sorted().extract_all([nbest()]),
-    "ended": lambda: Ended().values([["a"], []]),
-    "features of a list": lambda: Centred().extract(nbest()),
-    "features of lists": lambda: Centred().extract_all([nbest()]),
-    "hypotheses": lambda: Lowercased().statistics([["A"]], [["a"]]),
-    "totals": lambda: Smoothed().score(np.ones((2, 2))),
-    "by name": lambda: Smoothed().score(totals=np.ones((2, 2))),
+    "sorted": lambda: extracted_of(Sorted()),
+    "emptied": lambda: extracted_of(Emptied()),
+    "ended": lambda: extracted_of(Ended()),
+    "features": lambda: extracted_of(Centred()),
+    "hypotheses": lambda: checked_statistics(Lowercased(), [["A"]], [["a"]]),
+    "totals": lambda: checked_statistics(Smoothed(), [["A"]], [["a"]]),
     "table": lambda: tuned("features"),
     "statistics": lambda: tuned("statistics"),
     "start": lambda: tuned("start"),
 }
+FAULT = r"AttributeError: 'tuple' object has no|TypeError: 'tuple' object does not|ValueError: .*read-only"
 
 
 @pytest.mark.parametrize("call", CHANGED.values(), ids=CHANGED)
-def test_changed_arguments(call):
-    with pytest.raises(PluginError) as error:
+def test_arguments_cannot_be_changed(call):
+    with pytest.raises(PluginError, match=FAULT):
         call()
-    assert str(error.value).endswith(FAULT), str(error.value)
 
 
 def test_a_copy_may_be_changed():
-    assert SortedCopy().values([["a", "b"], ["c"], []]).ravel().tolist() == [2, 1, 0]
-
-
-def test_sorting_what_is_sorted_changes_nothing():
-    assert Sorted().values([["c"], ["a", "b"]]).ravel().tolist() == [1, 2]
+    assert extracted_of(SortedCopy())[0].ravel().tolist() == [2, 1]

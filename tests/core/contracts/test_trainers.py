@@ -63,7 +63,7 @@ TRAINERS = {
     "Trained(save, [3])": "train, lines: found the int 3, wanted a line of text",
     "Trained(save, what=None)": "train: found what None, wanted a text",
     "Trained(lambda path: 1 // 0)": "train, save: ZeroDivisionError: ",
-    "Trained(lambda path: exit('no'))": "train, save: SystemExit: no: it ended the program",
+    "Trained(lambda path: exit('no'))": "train, save: SystemExit: no: it called sys.exit",
     "Trained(save, (1 // 0 for _ in 'a'))": "train, lines: ZeroDivisionError: ",
 }
 
@@ -127,10 +127,10 @@ FEATURES = {
         "extract",
         "np.ones((len(items), 1), int)",
     ): "segment 0: expected a numpy array of float64, got int64",
-    ("SentenceFeature", "values", "[[1.0]] * len(items)"): "values: found the list .*, wanted a float64 array of shape",
-    ("SentenceFeature", "values", "None"): "values: found None, wanted a float64 array",
-    ("SentenceFeature", "values", "np.ones(len(items))"): r"values: found an array of float64 of shape \(2,\)",
-    ("SentenceFeature", "values", "np.full((len(items), 1), np.nan)"): "values, sentence 'a b': found nan",
+    ("SentenceFeature", "values", "[[1.0]] * len(items)"): "segment 0: expected a numpy array of float64, got list",
+    ("SentenceFeature", "values", "None"): "segment 0: TypeError: 'NoneType' object is not subscriptable",
+    ("SentenceFeature", "values", "np.ones(len(items))"): r"segment 0: expected shape \(2, 1\) .*, got \(2,\)",
+    ("SentenceFeature", "values", "np.full((len(items), 1), np.nan)"): r"segment 0, row 0: is nan, .*\(text: 'a b'\)",
 }
 
 

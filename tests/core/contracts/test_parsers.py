@@ -2,7 +2,8 @@
 
 import pytest
 
-from rerank_plugins import DependencyTree, Parse, Parser, PluginError, ScoredTree, TrainedOn, Tree
+from rerank_plugins import DependencyTree, Parse, Parser, PluginError, ScoredTree, Tree
+from rerank_plugins.core.contracts import checked_parses
 
 WORDS = ("the", "cat", "sat")
 
@@ -22,12 +23,8 @@ def flat(*words):
 class Given(Parser):
     """Returns what it is given."""
 
-    def __init__(self, parses, trained_on=None):
-        self.parses, self.given = parses, trained_on
-
-    @property
-    def trained_on(self):
-        return self.given
+    def __init__(self, parses):
+        self.parses = parses
 
     def parse(self, sentences):
         return self.parses
@@ -65,24 +62,18 @@ WRONG = {
 @pytest.mark.parametrize(("parses", "message"), WRONG.values(), ids=WRONG)
 def test_wrong_values(parses, message):
     with pytest.raises(PluginError, match=message) as caught:
-        Given(parses).parse([WORDS])
-    assert str(caught.value).startswith("plugin tests.core.guests.test_parsers.Given: parse")
+        checked_parses(Given(parses), [WORDS])
+    assert str(caught.value).startswith("plugin tests.core.contracts.test_parsers.Given: parse")
 
 
 def test_right_values_pass():
     for parses in ([Parse()], tree(), tree(tags=("DET", "NOUN", "VERB")), bracketed(GOOD, GOOD, Tree("ROOT", (GOOD,)))):
-        assert Given(tuple(parses)).parse([WORDS]) == parses
-    assert Given([Parse(DependencyTree((), (), ()))]).parse([()])[0].dependencies is not None
+        assert checked_parses(Given(tuple(parses)), [WORDS]) == parses
+    assert checked_parses(Given([Parse(DependencyTree((), (), ()))]), [()])[0].dependencies is not None
 
 
 def test_a_deep_tree_is_no_fault_of_the_program():
     deep = GOOD
     for _ in range(5000):
         deep = Tree("S", (deep,))
-    assert len(Given(bracketed(deep)).parse([WORDS])) == 1
-
-
-def test_what_it_was_trained_on():
-    assert Given([], TrainedOn("de")).trained_on.language == "de"
-    with pytest.raises(PluginError, match="trained_on: found the str 'de', wanted a TrainedOn"):
-        Given([], "de").trained_on  # noqa: B018
+    assert len(checked_parses(Given(bracketed(deep)), [WORDS])) == 1
