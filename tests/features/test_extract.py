@@ -316,8 +316,8 @@ def test_workers_import_only_the_plugin_files_that_the_work_names(tmp_path, smal
         ("rows", r"segment 7: expected shape \(\d+, 1\) \(hypotheses, components\), got \(\d+, 1\)"),
         ("integers", "segment 7: expected a numpy array of float64, got int64"),
         ("list", "segment 7: expected a numpy array of float64, got list"),
-        ("raise", "segment 7: extract: KeyError: 'oops'"),
-        ("together", "[0-9]+ segments together, [0-9] among them: extract_all: KeyError: 'oops'"),
+        ("raise", "segment 7: KeyError: 'oops'"),
+        ("together", "[0-9]+ segments together, [0-9] among them: KeyError: 'oops'"),
     ],
 )
 def test_what_an_extractor_must_not_do(how, message):
