@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import cached_property, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
@@ -45,8 +45,6 @@ class Option:
 
     `type` has the constraints that pydantic checks, such as `Annotated[int, Field(ge=1)]`; `plain_type` has none.
     """
-
-    within: ClassVar[None] = None
 
     name: str
     type: Any
