@@ -27,7 +27,7 @@ from rerank_adapters.features.processes import Processes
 from rerank_adapters.job.config import Config, Table, read_config
 from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.tuners.margin import Margin
-from rerank_plugins import ConfigError, FeatureTable, NBestFormat, SentenceModel, Tuner
+from rerank_plugins import ConfigError, FeatureTable, ModelError, NBestFormat, SentenceModel, Tuner
 from rerank_plugins.core.guests.registrations import RESERVED
 from rerank_plugins.core.loader import with_files
 from rerank_plugins.core.registry import Entry, Registry, suggestion
@@ -47,6 +47,7 @@ class Job:
     config: Config
     registry: Registry
     name: str = RERANKED
+    recorded_in: Path | None = None  # the weights, or another file, that record the job
     _features: dict[tuple[str, str], Feature] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -152,11 +153,25 @@ class Job:
         if set_ == TUNE and self.config.tune is not None and "name" in self.config.tune.model_fields_set:
             set_ = self.config.tune.name
         if (label, set_) not in self._features:
-            spec, ours, where = self._spec("feature", label, set_)
+            spec, ours, where = (
+                self._recorded_feature(label, set_) if self.recorded_in else self._spec("feature", label, set_)
+            )
             text = self.names.pipeline(ours.get("text"), where)
             source = self.names.pipeline(ours.get("source_text"), where, of_source=True)
             self._features[label, set_] = Feature(label, spec.make(), text, source)
         return self._features[label, set_]
+
+    def _recorded_feature(self, label: str, set_: str) -> tuple[Spec, dict[str, Any], str]:
+        """The same as `_spec`. Raises ConfigError, which names the file of the record, for a model that is missing."""
+        try:
+            read = self._spec("feature", label, set_)
+        except ModelError as error:
+            raise ConfigError(f"{self.recorded_in}: feature {label!r}: {error}") from None
+        for path in read[0].paths():
+            if SET not in str(path) and not path.exists():
+                advice = "move weights and models together"
+                raise ConfigError(f"{self.recorded_in}: feature {label!r}: there is no {path}: {advice}")
+        return read
 
     @property
     def language_models(self) -> dict[str, SentenceModel]:
@@ -278,7 +293,7 @@ class Job:
             raise ConfigError(f"{path}: {where}: {problem['msg']}") from None
         job = cls.of(config, registry)
         try:
-            return replace(job, registry=job.registry.with_recorded(distributions))
+            return replace(job, registry=job.registry.with_recorded(distributions), recorded_in=path)
         except (KeyError, TypeError):
             where = ".".join(("provenance", RECORDED, DISTRIBUTIONS))
             raise ConfigError(f"{path}: {where}: wanted tables of kind, name, distribution and version") from None

@@ -196,7 +196,7 @@ class Spec:
             return plugin
         is_parser = self.entry.kind == "parser"
         try:
-            key = identity(is_parser, plugin, list(map(str, self._paths())), *more)
+            key = identity(is_parser, plugin, list(map(str, self.paths())), *more)
         except (RerankError, OSError):  # an option that cannot be described, or a file that cannot be read yet
             key = ""
         found = objects_in_use().get(key)
@@ -236,12 +236,12 @@ class Spec:
             tuple(plugin.parsers)  # a parser of another language is an error now, not after the features before
         return plugin
 
-    def _paths(self) -> Iterator[Path]:
+    def paths(self) -> Iterator[Path]:
         """The files of the plugin and of those in its options: equal ones in other places are not the same plugin's."""
         values = (*self.options.values(), *self.implied.values())
         yield from _parts(values, Path)
         for spec in _parts(values, Spec):
-            yield from spec._paths()
+            yield from spec.paths()
 
     def _with_parser(self, options: Mapping[str, Option], names: Names) -> Spec:
         """The spec with the parser of its model's trees, where the plugin takes a parser and none is named.
