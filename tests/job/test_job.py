@@ -106,6 +106,17 @@ def test_weights_that_were_moved_without_their_model_name_themselves_the_feature
     )
 
 
+def test_weights_of_another_format_than_the_lists_say_so(files):
+    weights = tuned(files, "-f", "length")
+    (files / "lists.json").write_text('{"input": [["so it is", "is it so"]], "hyps": ["so it is", "is it so"]}\n')
+    said = refused("apply", files / "lists.json", "-w", weights)
+    shown = "and the file shows 'hyporadise': name it with --format hyporadise"
+    assert said.startswith(f"{files}/lists.json:1: ")
+    assert said.endswith(f"; {weights} records the format 'moses', {shown}")
+    assert "records the format" not in refused("apply", files / "refs", "-w", weights)
+    assert "records the format" not in refused("apply", files / "lists.json", "-w", weights, "--format", "kaldi")
+
+
 def test_weights_of_older_versions_record_names(files):
     weights = tuned(files, "-c", files / "job.toml")
     before, read = done("apply", files / "lists", "-w", weights).out, read_weights(weights)

@@ -98,7 +98,8 @@ def command(
         raise ConfigError("--stream takes one file of lists, and no --table")
     sources = Sources.read(source) if source is not None else None
     if table is not None:
-        read_lists = read_nbest(paths, job.format, sources)
+        with job.reading_lists(format_):
+            read_lists = read_nbest(paths, job.format, sources)
         columns = extraction.columns(read_lists, FeatureTable.load(table), table, all_columns=True)
         pairs = pairs_of(read_lists, columns)
     else:
@@ -109,7 +110,7 @@ def command(
     arriving, texts, lists_read = Arriving(form, spans, any_order=bool(stream)), dict[str, str](), 0
     measure = job.measures[0] if tuned.decision == "mbr" else None
     facts = ListFacts()
-    with ExitStack() as files:
+    with job.reading_lists(format_), ExitStack() as files:
         best = files.enter_context(open_atomic(output))
         ranked = files.enter_context(open_lists(nbest_out, job.format)) if nbest_out else None
         for read, rescored in rerank(

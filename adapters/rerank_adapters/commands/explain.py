@@ -175,7 +175,8 @@ def command(
     elif not nbest:
         raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
     else:
-        subject = segment_of_lists(job, nbest, references, source, segment, reference_form, unpaired)
+        with job.reading_lists():
+            subject = segment_of_lists(job, nbest, references, source, segment, reference_form, unpaired)
     table = subject.table if subject.table is not None else next(job.extraction().stream([subject.nbest]))[1]
     known = [*job.config.parser, *registry.entries["parser"], "none"]
     for spec in parsers:

@@ -120,6 +120,18 @@ def unmistakable(lines: Sequence[str], path: str) -> Guess | None:
     return None if shown.name in LIKE_TEXT or shown == ONE_EACH else shown
 
 
+def shown_name(path: str) -> str | None:
+    """The name of the format that the first lines of a file show; None where they show none, or perhaps by chance."""
+    if not Path(path).is_file():
+        return None
+    try:
+        with open_lines(path) as lines:
+            shown = guess(list(islice(lines, MAX_LINES)), path)
+    except FormatError:
+        return None
+    return None if shown.uncertain else shown.name
+
+
 def format_of(guess: Guess, id_key: str = "") -> NBestFormat:
     """The format of a guess; `id_key` is the option of this name of formats in JSON."""
     return format_named(guess.name, **({"id_key": id_key} if id_key else {}))

@@ -12,7 +12,8 @@ whole.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,10 +25,11 @@ from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.extraction import RECORDED, Extraction
 from rerank_adapters.features.feature import Feature, check_label, names_of
 from rerank_adapters.features.processes import Processes
+from rerank_adapters.formats.guessing import shown_name
 from rerank_adapters.job.config import Config, Table, read_config
 from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.tuners.margin import Margin
-from rerank_plugins import ConfigError, FeatureTable, ModelError, NBestFormat, SentenceModel, Tuner
+from rerank_plugins import ConfigError, FeatureTable, FormatError, ModelError, NBestFormat, SentenceModel, Tuner
 from rerank_plugins.core.guests.registrations import RESERVED
 from rerank_plugins.core.loader import with_files
 from rerank_plugins.core.registry import Entry, Registry, suggestion
@@ -297,6 +299,23 @@ class Job:
         except (KeyError, TypeError):
             where = ".".join(("provenance", RECORDED, DISTRIBUTIONS))
             raise ConfigError(f"{path}: {where}: wanted tables of kind, name, distribution and version") from None
+
+    @contextmanager
+    def reading_lists(self, named: str | None = None) -> Iterator[None]:
+        """In the block, the error of a file that shows another format than the one that is recorded says so.
+
+        `named` is the format that a user names instead, of which nothing is said.
+        """
+        try:
+            yield
+        except FormatError as error:
+            recorded, shown = self.config.nbest.get("use"), shown_name(error.path)
+            if named or self.recorded_in is None or shown in (None, recorded):
+                raise
+            other = f"{self.recorded_in} records the format {recorded!r}, and the file shows {shown!r}"
+            raise FormatError(
+                f"{error.message}; {other}: name it with --format {shown}", path=error.path, line=error.line
+            ) from None
 
     def of_table(self, table: FeatureTable, path: Path) -> Job:
         """The job with the features that are recorded in the table at `path`, unless it names features of its own.
