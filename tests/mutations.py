@@ -166,7 +166,7 @@ def summary(counts: dict[str, Counter[str]]) -> Iterator[str]:
 @click.option("--tests", multiple=True, metavar="FILE", help="Only these tests, of all modules; may be repeated.")
 @click.option("--seconds", default=10.0, show_default=True, help="The tests of a change may take so long.")
 @click.option("--all", "print_all", is_flag=True, help="Also print the changes that are noticed, and by which test.")
-@click.option("--root", default=ROOT, type=click.Path(path_type=click.Path(path_type=Path)), hidden=True)
+@click.option("--root", default=ROOT, type=click.Path(path_type=Path), hidden=True)
 def main(
     paths: tuple[str, ...],
     every: int,

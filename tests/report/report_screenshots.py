@@ -17,8 +17,8 @@ if (why) why.open = true;
 
 
 @click.command("report_screenshots")
-@click.argument("page", type=click.Path(exists=True, dir_okay=False, path_type=click.Path(path_type=Path)))
-@click.argument("folder", type=click.Path(file_okay=False, path_type=click.Path(path_type=Path)))
+@click.argument("page", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 def command(page: Path, folder: Path) -> None:
     """Write two screenshots of a PAGE that `rerank run` has made to FOLDER.
 

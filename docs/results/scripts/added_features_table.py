@@ -97,7 +97,7 @@ class Lists:
 
 
 @experiment("added_features_table", __doc__)
-@click.argument("lists", type=click.Path(exists=True, path_type=click.Path(path_type=Path)))
+@click.argument("lists", type=click.Path(exists=True, path_type=Path))
 @click.argument("added", nargs=-1, required=True, metavar="NAME=FEATURE...")
 @click.option("--base", multiple=True, metavar="FEATURE",
               help="Add this feature to the base system (repeatable).  [default: length and consensus, or reciprocal-rank]")  # fmt: skip

@@ -37,7 +37,7 @@ def found_in(texts: Sequence[str], parser: PcfgParser, steps: Sequence[str]) -> 
 @click.argument("outputs", nargs=-1, required=True, metavar="NAME=FILE...")
 @click.option(
     "--model",
-    type=click.Path(exists=True, path_type=click.Path(path_type=Path)),
+    type=click.Path(exists=True, path_type=Path),
     help="Another grammar than the embedded one.",
 )
 @click.option(

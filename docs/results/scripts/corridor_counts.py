@@ -147,7 +147,7 @@ def ask_for_help() -> None:
 @click.option(
     "--here",
     nargs=2,
-    type=click.Path(path_type=click.Path(path_type=Path)),
+    type=click.Path(path_type=Path),
     hidden=True,
     help="CONFIG OUTPUT: count here.",
 )

@@ -35,7 +35,7 @@ PARSED = 8  # every sentence of this number is parsed
 @experiment("espnet_job", __doc__)
 @click.argument("lists", type=FOLDER)
 @click.argument("texts", type=FOLDER)
-@click.argument("folder", type=click.Path(path_type=click.Path(path_type=Path)))
+@click.argument("folder", type=click.Path(path_type=Path))
 def main(lists: Path, texts: Path, folder: Path) -> None:
     """Write the three sets and the text."""
     folder.mkdir(parents=True, exist_ok=True)

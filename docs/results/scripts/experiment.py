@@ -13,8 +13,8 @@ from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import RerankError
 
 PACKAGE = "docs.results.scripts"
-FILE = click.Path(exists=True, dir_okay=False, path_type=click.Path(path_type=Path))
-FOLDER = click.Path(exists=True, file_okay=False, path_type=click.Path(path_type=Path))
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 Item = TypeVar("Item")
 
 

@@ -104,9 +104,7 @@ def perplexities(model: SentenceModel, sentences: list[Words], unknown: BoolArra
 @click.option("--number", default=400, help="Make this many pairs.")
 @click.option("--sentences", default=1000, help="Measure perplexities on this many sentences.")
 @click.option("--seed", default=1, help="Seed of the choices.")
-@click.option(
-    "--pairs", "pairs_file", type=click.Path(path_type=click.Path(path_type=Path)), help="Write the pairs to this file."
-)
+@click.option("--pairs", "pairs_file", type=click.Path(path_type=Path), help="Write the pairs to this file.")
 def main(text: Path, models: tuple[str, ...], number: int, sentences: int, seed: int, pairs_file: Path | None) -> None:
     """Make the pairs, score them and the text with each model, and print the table."""
     read = sentences_of_text(text, 1 << 30)

@@ -269,7 +269,7 @@ def times(
 @click.option("--beam", type=click.IntRange(1), default=1000, help="Hypotheses at each phone.")
 @click.option("--beams", type=Listed(int), default="100,300,1000", help="Beams that are timed.")
 @click.option("--timed", type=click.IntRange(1), default=36, help="Directives that are timed.")
-@click.option("--plot", type=click.Path(path_type=click.Path(path_type=Path)), help="Plot the times to this file.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Plot the times to this file.")
 def main(
     parts: tuple[str, ...], grammar: Path, levels: tuple[float, ...], number: int, sizes: tuple[int, ...], n: int,
     kept: int, beam: int,

@@ -64,7 +64,7 @@ def with_measures(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--esa", type=FILE, help="A model made by `rerank train esa`."),
         click.option(
             "--svs",
-            type=click.Path(path_type=click.Path(path_type=Path)),
+            type=click.Path(path_type=Path),
             help="A model made by `rerank train svs`; `en` is the embedded one.",
         ),
         click.option("--wordnet", type=FOLDER, help="WordNet's folder `dict`."),

@@ -115,7 +115,7 @@ def features(target: str, syntax: bool) -> dict[str, list[object]]:
 @click.option("--syntax", is_flag=True, help="Add the row with the embedded syntactic models.")
 @click.option(
     "--lists",
-    type=click.Path(path_type=click.Path(path_type=Path)),
+    type=click.Path(path_type=Path),
     help="Only write the files of one PAIR to this folder.",
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, help="Extract features in this many processes.")
