@@ -9,7 +9,7 @@ import rerank_adapters
 from rerank_adapters import _MODULES
 
 
-@pytest.mark.parametrize("module", sorted({"rows", "given_texts", *_MODULES.values()}))
+@pytest.mark.parametrize("module", sorted({"rows", "data.given_texts", *_MODULES.values()}))
 def test_examples(module):
     assert not doctest.testmod(import_module(f"rerank_adapters.{module}")).failed
 

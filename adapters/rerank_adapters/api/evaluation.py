@@ -6,10 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rerank_adapters.api.given_lists import checked_lists
-from rerank_adapters.api.reference_texts import Texts, by_id, check_order, files_of, in_order, labels_of, pair_with
 from rerank_adapters.apply import Reranked
 from rerank_adapters.chain.lists import content_check
+from rerank_adapters.data.given import (
+    ReferencesById,
+    Texts,
+    check_order,
+    files_of,
+    labels_of,
+    lists_of,
+    pair_with,
+    references_of,
+)
 from rerank_adapters.evaluation import Evaluation, SegmentFacts, compare
 from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.pairing import Unpaired, warn
@@ -71,7 +79,7 @@ def evaluate(
     job = job.changed(metric=metric_tables, seed=seed, trust_pairs=trust_pairs)
     files, lists, order = files_of(references), None, None
     if nbests is not None:
-        own = checked_lists(nbests)
+        own = lists_of(nbests)
         paired = pair_with(own, references, reference_form, unpaired=unpaired)
         warn(paired.findings)
         ids, (lists, texts) = paired.ids, paired.with_lost()
@@ -111,9 +119,9 @@ def evaluate(
 def _in_memory(references: object) -> tuple[list[str], list[Texts]]:
     """The ids of the segments, which are the numbers of their places where there are none, and their references."""
     if isinstance(references, Mapping):
-        texts = by_id(references)
+        texts = ReferencesById.of(references).by_id
         return list(texts), list(texts.values())
-    several = in_order(references)
+    several = references_of(references)
     return [str(place) for place in range(len(several))], several
 
 

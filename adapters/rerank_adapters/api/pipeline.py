@@ -12,14 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from rerank_adapters.api.given_lists import checked_lists, numbered
 from rerank_adapters.api.pipeline_parameters import PipelineParameters
-from rerank_adapters.api.reference_texts import files_of, pair_with
 from rerank_adapters.apply import Pair, Reranked, pairs_of, rerank
 from rerank_adapters.chain.lists import content_check, features_of, for_lists
 from rerank_adapters.chain.tune import TuningOutcome, compare_tuners, learn
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation
 from rerank_adapters.data.dataset import Dataset
+from rerank_adapters.data.given import files_of, lists_of, numbered, pair_with
 from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.features.tables import records_extraction
 from rerank_adapters.formats.pairing import warn
@@ -86,7 +85,7 @@ class Pipeline(PipelineParameters):
         >>> table.names, table.values.tolist()
         (('lm', 'length'), [[-3.0, 3.0], [-1.0, 1.0]])
         """
-        lists = checked_lists(nbests)
+        lists = lists_of(nbests)
         with self._settings(progress):
             return for_lists(self._job, lists).extraction().table(lists)
 
@@ -148,7 +147,7 @@ class Pipeline(PipelineParameters):
         Raises ConfigError for a pipeline that is not fitted, for other features than those of the weights, and, with
         the feature and the list, where a feature needs a source or totals that the list lacks.
         """
-        lists, weights = checked_lists(nbests), self.weights_
+        lists, weights = lists_of(nbests), self.weights_
         if table is None:
             return list(self._predicted(weights, lists, progress, at_once=False))
         with self._settings(progress):
@@ -177,7 +176,7 @@ class Pipeline(PipelineParameters):
         >>> pipeline.score(lists, ["so it is yes"] * 4)
         -25.0
         """
-        lists = checked_lists(nbests)
+        lists = lists_of(nbests)
         paired = pair_with(lists, references, reference_form, "tuning")
         best = {ranked.segment_id: ranked.best for ranked in self.predict(lists, progress=progress)}
         measure = self._fitted_job.measures[0]
@@ -298,7 +297,7 @@ class Pipeline(PipelineParameters):
         trust_pairs: bool,
     ) -> tuple[Job, Dataset, FeatureTable]:
         """What a tuning reads: the job completed by its lists, the lists with their references, and their features."""
-        lists = checked_lists(nbests)
+        lists = lists_of(nbests)
         job = self._job.changed(trust_pairs=trust_pairs or None)
         job = job if table is None else job.of_table(table, TABLE)
         paired = pair_with(lists, references, form, "tuning")

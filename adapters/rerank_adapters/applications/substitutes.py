@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from rerank_adapters.cli.options import FILE, SummaryLine, output_option
-from rerank_adapters.given_texts import Text, blocks_of, checked_texts, pipeline_of
+from rerank_adapters.data.given_texts import Text, blocks_of, pipeline_of, texts_of
 from rerank_adapters.job.loading import load
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
@@ -150,7 +150,7 @@ def substitutes(
        1         2  ____     1  door        -10.7744  0.598435
        1         2  ____     2  master      -11.1734  0.401565
     """
-    checked, positions_of = checked_texts(texts), _positions_of(positions)
+    checked, positions_of = texts_of(texts), _positions_of(positions)
     searcher = _searcher(model, unknown)
     if not 1 <= top <= searcher.candidates:
         raise ConfigError(f"top is {top}, wanted a number from 1 to {searcher.candidates}")

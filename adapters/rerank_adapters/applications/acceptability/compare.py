@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rerank_adapters.applications.acceptability.text_features import judging_columns
+from rerank_adapters.data.given_texts import Text, pairs_of, pipeline_of, shown, words_of
 from rerank_adapters.evaluation.significance import Interval, McNemar, binomial_p_value, wilson_interval
 from rerank_adapters.formats.pairs import Pair, read_pairs
-from rerank_adapters.given_texts import Text, checked_pairs, pipeline_of, shown, words_of
 from rerank_adapters.job.loading import load_all
 from rerank_adapters.rows import Rows
 from rerank_plugins import FeatureTable, Hypothesis, NBestList
@@ -144,4 +144,4 @@ def preferences(table: FeatureTable) -> list[Preferences]:
 def _given(pairs: Pairs) -> list[tuple[Text, Text]]:
     if isinstance(pairs, Path):
         return [(pair.good, pair.bad) for pair in read_pairs(pairs)]
-    return checked_pairs(pairs)
+    return pairs_of(pairs)

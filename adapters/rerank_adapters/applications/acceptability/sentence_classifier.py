@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from rerank_adapters.applications.acceptability.classifier_file import (
 )
 from rerank_adapters.applications.acceptability.features import sentence_table
 from rerank_adapters.applications.acceptability.measures import Criterion, accuracy, value_of
-from rerank_adapters.given_texts import Text, checked_texts, pipeline_of, shown, words_of
+from rerank_adapters.data.given_texts import Text, pipeline_of, shown, texts_of, words_of
+from rerank_adapters.job.job import Job
 from rerank_adapters.job.loading import all_plugins
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
@@ -28,9 +29,6 @@ from rerank_plugins import ConfigError, FeatureTable, Hypothesis, NBestList
 from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.columns import plain
 from rerank_plugins.core.registry import Registry, suggestion
-
-if TYPE_CHECKING:
-    from rerank_adapters.job.job import Job
 
 AS_THEY_ARE = TextPipeline(())  # for texts that have gone through the steps
 
@@ -118,7 +116,7 @@ class SentenceClassifier:
         Raises ConfigError for other labels or another number of them, where all texts have the same label, and where no
         column of the features varies.
         """
-        given = list(checked_texts(texts))
+        given = list(texts_of(texts))
         good = _truth_values(labels, len(given))
         if good.all() or not good.any():
             raise ConfigError(f"labels: wanted acceptable texts (1) and others (0), found {len(given)} of one kind")
@@ -141,7 +139,7 @@ class SentenceClassifier:
         by a logistic regression, or else the distance from the threshold. The threshold is tuned, and need not be at a
         probability of 1/2. Raises ConfigError before `fit`.
         """
-        learnt, given = self._fitted, list(checked_texts(texts))
+        learnt, given = self._fitted, list(texts_of(texts))
         margins = learnt.margins(self._table(given, tuple(learnt.weights)))
         names = [shown(text).rstrip("\r\n") for text in given]
         rows = zip(names, (margins > 0).tolist(), learnt.scores(margins).tolist(), strict=True)

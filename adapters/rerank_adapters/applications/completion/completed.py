@@ -12,7 +12,7 @@ from typing import Any
 
 from rerank_adapters.applications.acceptability.text_features import judging_columns
 from rerank_adapters.applications.completion.questions import BLANK
-from rerank_adapters.given_texts import Text, checked_texts, pipeline_of, words_of
+from rerank_adapters.data.given_texts import Text, pipeline_of, texts_of, words_of
 from rerank_adapters.job.loading import load_all
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
@@ -75,7 +75,7 @@ def complete(
     ['dog']
     """
     extractors, steps = load_all(models, "feature"), pipeline_of(text)
-    given = list(checked_texts(texts))
+    given = list(texts_of(texts))
     of_texts = _of_texts(options, given)
     nbests = [
         NBestList(str(number), tuple(map(Hypothesis, _completions(each, words, steps, f"texts[{number}]"))))

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rerank_adapters.applications.language_models.token_spans import spans_of
+from rerank_adapters.data.given_texts import Text, Words, blocks_of, pipeline_of, texts_of
 from rerank_adapters.features.unknown_words import warn_if_foreign
-from rerank_adapters.given_texts import Text, Words, blocks_of, checked_texts, pipeline_of
 from rerank_adapters.job.loading import load_all
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
@@ -88,12 +88,12 @@ def surprisal(
        1         5  </s>   4.66437   True
     """
     names = _checked_measures([measures] if isinstance(measures, str) else measures)
-    steps, checked = pipeline_of(text), checked_texts(texts)
+    steps, checked = pipeline_of(text), texts_of(texts)
     loaded = load_all(models, "language_model")
     of_name = {name: with_words(model, f"language model {name}") for name, model in loaded.items()}
     columns = [name if len(names) == 1 else f"{name}.{measure}" for name in of_name for measure in names]
     measured = measured_by_all(of_name, checked, steps, entropy)
-    rows = _token_rows(measured, names) if words is None else _word_rows(measured, checked_texts(words, "words"), names)
+    rows = _token_rows(measured, names) if words is None else _word_rows(measured, texts_of(words, "words"), names)
     known = ["known"] if len(of_name) == 1 else [f"{name}.known" for name in of_name]
     return Rows(["text", "position", "word", *columns, *known], rows)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from rerank_adapters.given_texts import Text, blocks_of, checked_texts
+from rerank_adapters.data.given_texts import Text, blocks_of, texts_of
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.text import display_name, open_text
@@ -61,7 +61,7 @@ def read_incomplete(
         with open_text(texts) as lines:
             yield from parse_incomplete(lines, display_name(texts), gaps=gaps)
         return
-    blocks = blocks_of(checked_texts(texts), text or TextPipeline(()), TEXTS_AT_A_TIME)
+    blocks = blocks_of(texts_of(texts), text or TextPipeline(()), TEXTS_AT_A_TIME)
     for number, words in enumerate((words for block in blocks for words in block), 1):
         yield _of_words(words, number, "texts", gaps)
 

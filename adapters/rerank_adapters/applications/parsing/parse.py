@@ -14,9 +14,9 @@ from rerank_adapters.applications.parsing.parses import ParseCounts
 from rerank_adapters.applications.parsing.trees import Kind, parsed_texts, written
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine, plugin_names
+from rerank_adapters.data.given_texts import Words
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.reading import stream_nbest
-from rerank_adapters.given_texts import Words
 from rerank_adapters.job.models import default_parser, load_parser
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline

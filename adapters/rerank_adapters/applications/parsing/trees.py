@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, overload
 
 from rerank_adapters.applications.parsing.parses import ParseCounts, parse_in_order
+from rerank_adapters.data.given_texts import Text, Words, blocks_of, pipeline_of, texts_of
 from rerank_adapters.features.processes import Processes
-from rerank_adapters.given_texts import Text, Words, blocks_of, checked_texts, pipeline_of
 from rerank_adapters.job.loading import load
 from rerank_adapters.rows import Rows
 from rerank_plugins import ConfigError, Parse, ScoredTree, Tree
@@ -187,7 +187,7 @@ def parse(
     >>> trees[0].to_conllu().splitlines()[:2]
     ['# sent_id = 1', '# text = She sings a song .']
     """
-    steps, checked = pipeline_of(text), checked_texts(texts)
+    steps, checked = pipeline_of(text), texts_of(texts)
     sentences = (words for block in blocks_of(checked, steps, TEXTS_AT_A_TIME) for words in block)
     named = ((str(number), words) for number, words in enumerate(sentences, 1))
     loaded = load(parser, "parser")

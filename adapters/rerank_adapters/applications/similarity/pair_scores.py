@@ -8,7 +8,7 @@ from typing import Any
 
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.applications.similarity.scorers import measure_of, scores_of
-from rerank_adapters.given_texts import Text, checked_pairs, pipeline_of, shown
+from rerank_adapters.data.given_texts import Text, pairs_of, pipeline_of, shown
 from rerank_adapters.job.loading import labelled
 from rerank_adapters.rows import Rows
 
@@ -44,7 +44,7 @@ def similarity(
     The dog barks.  The dogs bark.       0.866667
     A dog barks.    It rains.            0.384615
     """
-    given = list(read_sentence_pairs(pairs).pairs) if isinstance(pairs, Path) else checked_pairs(pairs)
+    given = list(read_sentence_pairs(pairs).pairs) if isinstance(pairs, Path) else pairs_of(pairs)
     steps = pipeline_of(text)
     usual = {"vectors": vectors, "wordnet": wordnet, "esa": esa, "svs": svs, "text": text}
     scorers = {label: measure_of(spec, usual) for label, spec in labelled(measures, "measure").items()}

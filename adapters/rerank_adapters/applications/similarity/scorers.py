@@ -17,7 +17,7 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.measure_data import check_data, check_measure, family_of, measures_of
 from rerank_adapters.applications.similarity.model import SimilarityModel, read_similarity
-from rerank_adapters.given_texts import Text, Words, checked_pairs, pipeline_of, words_of
+from rerank_adapters.data.given_texts import Text, Words, pairs_of, pipeline_of, words_of
 from rerank_adapters.job.loading import all_plugins, file_of, kinds_of, load, made, table_of_name
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FloatArray, Metric
@@ -48,7 +48,7 @@ class PairScorer(ABC):
         Words are weighted by their rarity among the pairs, so give pairs of one kind together. Raises TypeError for a
         value that is no pair.
         """
-        return scores_of({"": self}, checked_pairs(pairs), self.pipeline)[""]
+        return scores_of({"": self}, pairs_of(pairs), self.pipeline)[""]
 
     @property
     @abstractmethod

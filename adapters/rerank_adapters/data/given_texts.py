@@ -29,7 +29,7 @@ def pipeline_of(steps: str | Sequence[str] | TextPipeline) -> TextPipeline:
     return steps if isinstance(steps, TextPipeline) else TextPipeline(split_steps(steps))
 
 
-def checked_texts(texts: Iterable[Text] | Path, name: str = "texts") -> Iterable[Text]:
+def texts_of(texts: Iterable[Text] | Path, name: str = "texts") -> Iterable[Text]:
     """The same texts; of a path, the lines of that file, which is read as they are needed.
 
     Raises TypeError for a single text, which would be read as as many texts as it has characters.
@@ -46,24 +46,29 @@ def checked_texts(texts: Iterable[Text] | Path, name: str = "texts") -> Iterable
     return texts
 
 
-def checked_pairs(pairs: Iterable[tuple[Text, Text] | Pair], name: str = "pairs") -> list[tuple[Text, Text]]:
+def _lines(path: Path) -> Iterator[str]:
+    with open_text(path) as lines:
+        yield from lines
+
+
+def pairs_of(pairs: Iterable[tuple[Text, Text] | Pair], name: str = "pairs") -> list[tuple[Text, Text]]:
     """The pairs of texts as a list. Raises TypeError for a value that is no pair, with its number from 0."""
     if is_frame(pairs):
         raise TypeError(f"{name}: wanted pairs of texts, found a data frame: give zip(frame['first'], frame['second'])")
     if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
         raise TypeError(f"{name}: wanted a sequence of pairs of texts, found {one_line(pairs)}")
-    checked: list[tuple[Text, Text]] = []
+    found: list[tuple[Text, Text]] = []
     for number, pair in enumerate(plain(pairs)):
         if isinstance(pair, Pair):
-            checked.append((pair.good, pair.bad))
+            found.append((pair.good, pair.bad))
             continue
         pair = plain(pair)
         parts: tuple[Any, ...] = () if isinstance(pair, str | bytes) or not isinstance(pair, Iterable) else tuple(pair)
         parts = tuple(part.as_py() if hasattr(part, "as_py") else part for part in parts)  # of Arrow's columns
         if len(parts) != 2:
             raise TypeError(f"{name}[{number}]: wanted a pair of texts, found {pair!r:.60}")
-        checked.append((parts[0], parts[1]))
-    return checked
+        found.append((parts[0], parts[1]))
+    return found
 
 
 def words_of(texts: Sequence[Text], text: TextPipeline, name: str = "texts", first: int = 0) -> list[Words]:
@@ -95,11 +100,6 @@ def blocks_of(texts: Iterable[Text], text: TextPipeline, size: int, name: str = 
     while block := list(islice(source, size)):
         yield words_of(block, text, name, first)
         first += len(block)
-
-
-def _lines(path: Path) -> Iterator[str]:
-    with open_text(path) as lines:
-        yield from lines
 
 
 def shown(text: Text) -> str:
