@@ -23,7 +23,7 @@ from rerank_plugins.core.arrays import LongArray
 SINGLE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 WORD = re.compile(rf"[{SINGLE}]|[^\W_{SINGLE}]+")
 NEXT = (1, -1, 2, -2)  # places of neighbours, from which a shift is seen
-FEW = 16  # segments up to which each is compared with all others
+MAX_SEGMENTS_OF_ALL_PAIRS = 16  # segments up to which each is compared with all others
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class SharedWords:
         """The words of one text on each side for each segment."""
         n, vocabulary = len(left), dict[str, int]()
         sides = Side.of(left, vocabulary), Side.of(right, vocabulary)
-        far = range(1, n) if n <= FEW else (n // 2, n // 3, -(n // 3), n // 5)
+        far = range(1, n) if n <= MAX_SEGMENTS_OF_ALL_PAIRS else (n // 2, n // 3, -(n // 3), n // 5)
         distances = dict.fromkeys(distance % n for distance in (*NEXT, *far) if distance % n)
         return cls(n, *sides, len(vocabulary), tuple(distances))
 

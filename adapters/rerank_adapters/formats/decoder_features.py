@@ -23,7 +23,7 @@ from rerank_plugins.core.arrays import LongArray
 
 RANK = "reciprocal-rank"  # 1 / rank in the decoder's order
 RANKS_ADDED = f"the lists have no scores: the feature {RANK}, 1 / rank in the recogniser's order, is added"
-SEVERAL = 10  # lists that show a feature to be constant; it may be by chance in fewer
+MIN_CONSTANT_LISTS = 10  # lists that show a feature to be constant; it may be by chance in fewer
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ class ConstantFeatures:
 
     @property
     def names(self) -> list[str]:
-        """The names of the constant features; none before SEVERAL lists show them."""
-        return list(self._columns or ()) if self._lists >= SEVERAL else []
+        """The names of the constant features; none before MIN_CONSTANT_LISTS lists show them."""
+        return list(self._columns or ()) if self._lists >= MIN_CONSTANT_LISTS else []
 
 
 def without_scores(nbests: Sequence[NBestList]) -> bool:

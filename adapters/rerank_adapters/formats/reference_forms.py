@@ -40,7 +40,7 @@ MIN_SORTED_LINES = 6  # the same, where the first words are also in alphabetical
 TARGET = re.compile(r"T-[^\t\s]+\t")
 TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)\s*")
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-ALIKE = re.compile(r"(?=\S*[\d_-])\w(?:\S*\w)?")
+ID_LIKE = re.compile(r"(?=\S*[\d_-])\w(?:\S*\w)?")
 
 
 def kaldi_utterance(line: str) -> tuple[str, str] | None:
@@ -125,7 +125,7 @@ def doubtful(file: TextFile, form: IdForm) -> FormatError:
 
 
 def _alike(ids: Sequence[str]) -> bool:
-    return all(ALIKE.fullmatch(id_) and not NUMBER.fullmatch(id_) for id_ in ids)
+    return all(ID_LIKE.fullmatch(id_) and not NUMBER.fullmatch(id_) for id_ in ids)
 
 
 def icefall_texts(lines: Iterable[str], path: str) -> dict[str, str]:

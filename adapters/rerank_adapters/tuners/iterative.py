@@ -54,7 +54,7 @@ class IterativeTuner(Tuner):
         """The search over a problem, with all preparation done."""
 
     def penalty(self, problem: Problem, start: FloatArray) -> Callable[[FloatArray], float]:  # noqa: ARG002
-        """What the iterates' scores lose, in units of the metric, when the best is chosen; 0 for most tuners."""
+        """The penalty of each iterate's score, in units of the metric, when the best is chosen; 0 for most tuners."""
         return lambda weights: 0.0
 
     def remarks(self, problem: Problem) -> list[str]:  # noqa: ARG002

@@ -44,7 +44,7 @@ class Mert(IterativeTuner):
     tunes_sparse = False
 
     def penalty(self, problem: Problem, start: FloatArray) -> Callable[[FloatArray], float]:
-        """What weights lose by their distance from the start weights, in points of the metric."""
+        """The penalty of weights for their distance from the start weights, in points of the metric."""
         prior = Prior.of(problem, start)
         return lambda weights: self.prior * float(prior.relative_penalty(weights))
 

@@ -1,4 +1,4 @@
-"""What tuners compute within lists: 1-bests, centred values, gains, and products with rows of features.
+"""The sums that tuners compute within lists: 1-bests, centred values, gains, and products with rows of features.
 
 A corpus metric is not a sum over segments, but its first-order approximation around the totals of a document is (for
 BLEU: Smith & Eisner 2006, section 4; Tromble et al. 2008). The gain of a hypothesis is the product of its statistics

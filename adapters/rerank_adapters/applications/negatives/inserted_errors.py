@@ -36,7 +36,7 @@ PLURAL_SUBJECTS = frozenset(["i", "you", "we", "they"])
 Change = tuple[int, tuple[str, ...]]  # a position, and the lower-case forms that the word there can be replaced by
 Thing = TypeVar("Thing")
 KINDS = ("missing", "extra", "real-word", "non-word", "wrong-form", "agreement")
-SHORTEST = 3  # the minimum length in letters of a word that is misspelt
+MIN_LETTERS = 3  # the minimum length in letters of a word that is misspelt
 
 
 def one_edit_away(word: str) -> list[str]:
@@ -176,7 +176,7 @@ class ErrorInserter:
         return Edit("extra", place, "", known[int(np.searchsorted(cumulated, rng.random()))])
 
     def _misspelt(self, words: Sentence, rng: np.random.Generator, real: bool) -> Edit | None:
-        places = [i for i, word in enumerate(words) if len(word) >= SHORTEST and word.isalpha() and word.isascii()]
+        places = [i for i, word in enumerate(words) if len(word) >= MIN_LETTERS and word.isalpha() and word.isascii()]
         for place in rng.permutation(places).tolist() if places else []:
             near, counts = self._near(words[place].lower(), real)
             if near:

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 SENTENCES = 100  # whose copies are measured
 COPIES = 2  # of each: shuffled, and with two neighbouring words exchanged
-SHORTEST = 4  # distinct words of such a sentence
+MIN_DISTINCT_WORDS = 4  # distinct words of such a sentence
 
 
 def differences_of(sentences: Iterable[Sequence[str]], measures: Measures, rng: np.random.Generator) -> FloatArray:
     """(changed copies, names) the values of a sentence beside itself, minus those of the sentence beside a copy.
 
     A copy has its words shuffled, or two neighbouring words exchanged. The sentences are drawn at random from those of
-    SHORTEST distinct words or more.
+    MIN_DISTINCT_WORDS distinct words or more.
     """
-    suitable = [tokens for tokens in dict.fromkeys(map(tuple, sentences)) if len(set(tokens)) >= SHORTEST]
+    suitable = [tokens for tokens in dict.fromkeys(map(tuple, sentences)) if len(set(tokens)) >= MIN_DISTINCT_WORDS]
     drawn = rng.permutation(len(suitable))[:SENTENCES].tolist()
     pairs: list[tuple[Tokens, Tokens]] = []
     for tokens in (suitable[i] for i in drawn):
