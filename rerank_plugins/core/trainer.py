@@ -72,8 +72,12 @@ class TrainingData(ABC):
         """Print a line for people at once."""
 
     @abstractmethod
-    def progress(self, stage: str, done: int | None = None) -> None:
-        """Show the stage of the training, and the number of words that it has done."""
+    def progress(self, stage: str, done: int | None = None, parts: tuple[int, int] | None = None) -> None:
+        """Show the stage of the training, and the number of words that it has done.
+
+        `parts` is how many of equally long parts are done, and how many there are, first (0, number): it says how long
+        the training still takes.
+        """
 
 
 @dataclass(frozen=True)

@@ -205,10 +205,11 @@ class DependencyParserTrainer(Trainer):
         def after(epoch: int, losses: dict[str, float]) -> None:
             values = ", ".join(f"{name} {loss:.3f}" for name, loss in losses.items())
             line = f"epoch {epoch + 1} of {schedule.epochs}: losses {values}"
-            data.progress(line)
+            data.progress(f"epoch {epoch + 1} of {schedule.epochs}", parts=(epoch + 1, schedule.epochs))
             if (epoch + 1) % step == 0 or epoch + 1 == schedule.epochs:
                 data.report(line)
 
+        data.progress("learning", parts=(0, schedule.epochs))
         rng = np.random.default_rng(data.seed)
         return Trained(train(treebanks, vectors, self.language, rng, sizes, schedule, after).save)
 

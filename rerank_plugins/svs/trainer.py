@@ -105,7 +105,10 @@ class SvsTrainer(TreebankTrainer):
 
         def after(step: EmStep) -> None:
             name = f"restart {step.restart} of {runs}" if runs > 1 else "EM"
-            data.progress(f"{name}, iteration {step.iteration} of {iterations + 1}")
+            done = (step.restart - 1) * (iterations + 1) + step.iteration
+            data.progress(
+                f"{name}, iteration {step.iteration} of {iterations + 1}", parts=(done, runs * (iterations + 1))
+            )
             if step.iteration > iterations:
                 prior = f", with the prior {step.objective:,.1f}" if step.objective != step.log_likelihood else ""
                 data.report(f"{name}: ln p of trees and headwords {step.log_likelihood:,.1f}{prior}")
@@ -113,6 +116,7 @@ class SvsTrainer(TreebankTrainer):
 
         weights, tagged = self.weighed(data)
         treebanks = [treebank(path, data.report, self.tags) for path in weights]
+        data.progress("learning", parts=(0, runs * (iterations + 1)))
         model = train_svs(treebanks, list(weights.values()), settings, after, tagged)
         if runs > 1 and objectives:
             data.report(f"kept restart {objectives.index(max(objectives)) + 1}, whose result is the likeliest")

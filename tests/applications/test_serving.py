@@ -121,7 +121,9 @@ class Server:
             for name, value in environment.items():
                 patch.setenv(name, value)
             self.process = start("serve", "-w", folder / "w.toml", "--port", 0, *flags)
-        line = self.process.stderr.readline().decode()
+        said, line = (self.process.stderr.readline().decode() for _ in range(2))
+        assert said.startswith("rerank: loading the models in ")
+        assert said.endswith(" takes up to 30 s, once\n")
         if "serving at http://127.0.0.1:" not in line:
             self.process.kill()
             pytest.fail(line + self.process.stderr.read().decode())

@@ -14,6 +14,7 @@ import uvicorn
 
 from rerank_adapters.applications.serving.worker import say
 from rerank_adapters.features.processes import ENDING
+from rerank_adapters.runtime.progress import FIRST_USE
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ async def _serve(server: uvicorn.Server, application: Application, listening: so
 
     pool = application.pool
     try:
+        say(f"rerank: loading the models in {pool.processes} processes; {FIRST_USE}")
         await pool.start()
         for number in ENDING:  # uvicorn handles two of them, and raises these again when it has stopped
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under `nohup`

@@ -5,6 +5,7 @@ Files may be compressed. Texts go through the steps of `--text`.
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -19,7 +20,7 @@ from rerank_adapters.data.overlap import contents, warn_if_trained_on
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.job.models import default_parser, load_parser, parser_use
-from rerank_adapters.runtime.progress import CountingBar, StatusLine
+from rerank_adapters.runtime.progress import CountingBar, StatusLine, duration
 from rerank_adapters.text import TextPipeline, in_language
 from rerank_plugins.core.owners import calling
 from rerank_plugins.core.registry import Registry
@@ -29,6 +30,7 @@ from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, checked_
 from rerank_plugins.kit.files.text import display_name, open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
 
+LONG_SECONDS = 60.0  # of a training that says beforehand how long it takes
 LINES_OF_BLOCK = 1000  # lines that go through the text steps together
 
 
@@ -106,7 +108,7 @@ class OpenedTexts(OpenedData):
     ) -> None:  # fmt: skip
         super().__init__(trainer, paths, output, common, report)
         self.seed, self.jobs = 1 if common.seed is None else common.seed, common.jobs or cores()
-        self._status = StatusLine()
+        self._status, self._begun = StatusLine(), 0.0
 
     @property
     def names(self) -> list[str]:
@@ -124,8 +126,16 @@ class OpenedTexts(OpenedData):
         """The record of the data for the model file."""
         return TrainedOn(self.language, text=self.text.describe())
 
-    def progress(self, stage: str, done: int | None = None) -> None:
-        """Show the stage, and how many words it has done."""
+    def progress(self, stage: str, done: int | None = None, parts: tuple[int, int] | None = None) -> None:
+        """Show the stage, how many words it has done, and the time that is left; report that of a long training."""
+        finished, total = parts or (0, 0)
+        if finished:
+            left = (time.monotonic() - self._begun) / finished * (total - finished)
+            stage = f"{stage}, about {duration(left)} left"
+            if finished == 1 and left >= LONG_SECONDS:
+                self.report(stage)
+        else:
+            self._begun = time.monotonic()
         self._status(stage, done)
 
     def showing_progress(self) -> AbstractContextManager[object]:
@@ -186,22 +196,22 @@ class OpenedTrees(OpenedData):
         facts += [str(self._trees.conversion)] * bool(self._trees.conversion.words)
         return f" ({'; '.join(facts)})" if facts else ""
 
-    def progress(self, stage: str, done: int | None = None) -> None:
+    def progress(self, stage: str, done: int | None = None, parts: tuple[int, int] | None = None) -> None:
         """Show nothing: the trees are counted."""
 
     def showing_progress(self) -> AbstractContextManager[object]:
         """A block in which the trees are counted."""
-        return self._counting("trees")
+        return self._counting("trees", self._files)
 
     def evaluations(self, evaluate: Callable[[Iterable[Any]], object]) -> Iterator[str]:
         """A line for each file."""
         for path in self.held_out:
-            with self._counting("held-out trees"):
+            with self._counting("held-out trees", [Path(path)]):
                 result = evaluate(self._trees.trees([Path(path)]))
             yield f"{path}: {result}"
 
-    def _counting(self, what: str) -> CountingBar:
-        bar = CountingBar(what)
+    def _counting(self, what: str, paths: Sequence[Path]) -> CountingBar:
+        bar = CountingBar(what, self._trees.count(paths))
         self._trees.seen = bar.add
         return bar
 

@@ -135,6 +135,19 @@ class TreeSource(Generic[AnyTree]):
                 yield from block
                 self.seen(len(block))
 
+    def count(self, paths: Sequence[Path]) -> int | None:
+        """The number of trees of files where these are texts to parse, for the time that is left; None otherwise.
+
+        A sentence without a parse has no tree, so that there may be fewer.
+        """
+        if any(not path.is_file() or self.kind.is_treebank(path) for path in paths):
+            return None
+        count = 0
+        for path in paths:
+            with open_text(path) as lines:
+                count += sum(not line.isspace() for line in lines)
+        return count
+
     def parsed_language(self, paths: Sequence[Path]) -> str:
         """The language of the parser, if it reads text; "" if all trees are those of treebanks."""
         return self.parser.made.trained_on.language if self._parses(paths) else ""
