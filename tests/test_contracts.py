@@ -11,7 +11,7 @@ from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, Metric
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.core.registry import KINDS
+from rerank_plugins.core.plugins import KINDS
 from rerank_plugins.dependency.parsers import EMBEDDED
 from rerank_plugins.similarity import random_indexing_training as vector_training
 from rerank_plugins.similarity.random_indexing import write_model as write_vectors

@@ -7,7 +7,7 @@ import pytest
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.report.text import TITLES
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.core.registry import KINDS
+from rerank_plugins.core.plugins import KINDS
 from tests.command_line import done
 from tests.conftest import ROOT
 

@@ -78,7 +78,7 @@ def test_a_registry_imports_no_plugin_until_it_is_used():
         import sys
         from rerank_adapters.builtin import BUILTIN
         from rerank_plugins.core.loader import load_plugins
-        from rerank_plugins.core.registry import BUILTIN as FAMILIES
+        from rerank_plugins.core.plugins import BUILTIN as FAMILIES
         registry = load_plugins(BUILTIN)
         rooms = tuple(f"{name}." for name in (*FAMILIES, *BUILTIN) if "." in name)
         print(*(name for name in sys.modules if name.startswith(rooms)))

@@ -215,7 +215,7 @@ def test_every_command_is_in_the_tour():
 
 
 def test_every_plugin_kind_is_named():
-    from rerank_plugins.core.registry import KINDS
+    from rerank_plugins.core.plugins import KINDS
 
     named = re.findall(r"^- \*\*([^*]+)\*\*", TEXT, re.M)
     for kind in KINDS:

@@ -41,7 +41,7 @@ from rerank_plugins import (
     Rescored,
 )
 from rerank_plugins.core.nbest import SHOWN_ROWS
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 from rerank_plugins.core.sentences import check_lists
 
 TOTALS = "totals"  # the key of a provenance under which weights record whether the lists of the tuning had totals

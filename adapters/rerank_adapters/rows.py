@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, overload
 
 from rerank_plugins import ConfigError, open_atomic
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 
 Row: TypeAlias = dict[str, Any]
 SHOWN = 20  # rows that are printed; of more rows, the first and the last

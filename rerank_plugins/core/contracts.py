@@ -21,12 +21,11 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, read_only
-from rerank_plugins.core.columns import one_line
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
 from rerank_plugins.core.metrics_and_tuners import Metric, NBestFormat, Rescored, Tuner, TuningData, TuningResult
 from rerank_plugins.core.nbest import Hypothesis, NBestList
-from rerank_plugins.core.owners import ContractError, calling, fault, is_ours
+from rerank_plugins.core.owners import ContractError, calling, fault, is_ours, shown, type_of
 from rerank_plugins.core.parse import Parse
 from rerank_plugins.core.scored_trees import ScoredTree
 
@@ -40,21 +39,6 @@ Fault = Callable[..., ContractError]  # (found, wanted, where)
 
 
 # --- what was found
-
-
-def shown(value: object) -> str:
-    """A value as errors quote it, cut where it is long; a value whose `repr` fails is shown by its type."""
-    try:
-        return one_line(value)
-    except Exception:  # a class of a plugin may define it
-        return f"a {type(value).__name__}"
-
-
-def type_of(value: object) -> str:
-    """What a value is, for errors: its type or, of an array, the type of its elements and its shape."""
-    if isinstance(value, np.ndarray):
-        return f"an array of {value.dtype} of shape {value.shape}"
-    return "None" if value is None else f"the {type(value).__name__} {shown(value)}"
 
 
 def _several(value: object) -> str:

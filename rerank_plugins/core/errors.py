@@ -9,10 +9,11 @@ RerankError            any error that this project reports on purpose (exit code
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 
-# What is raised where a model is built from settings or arrays that are missing, or of other types or shapes.
+# Exceptions that building a model from bad settings or arrays may raise.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 LONGEST = 1000  # characters of a message
 
@@ -66,3 +67,10 @@ def naming(path: str) -> Iterator[None]:
         if not path or path in str(error):
             raise
         raise ModelError(f"{path}: {error}") from None
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The end of an error message: `; did you mean 'bleu'?`, or all known names if none is similar."""
+    known = sorted(known)
+    similar = get_close_matches(name, known, 1)
+    return f"; did you mean {similar[0]!r}?" if similar else f" (known: {', '.join(known) or 'none'})"

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from traceback import walk_tb
 from typing import Any
 
+from rerank_plugins.core.columns import one_line
 from rerank_plugins.core.errors import PluginError, RerankError
 
 OURS = ("rerank_plugins", "rerank_adapters")  # packages whose classes are not checked
@@ -88,3 +89,19 @@ def fault(plugin: object, method: str, found: str, wanted: str, where: str = "")
     return ContractError(
         f"{described(plugin)}: {method}{f', {where}' if where else ''}: found {found}, wanted {wanted}"
     )
+
+
+def shown(value: object) -> str:
+    """A value as errors quote it, cut where it is long; a value whose `repr` fails is shown by its type."""
+    try:
+        return one_line(value)
+    except Exception:  # a class of a plugin may define it
+        return f"a {type(value).__name__}"
+
+
+def type_of(value: object) -> str:
+    """What a value is, for errors: its type or, of an array, the type of its elements and its shape."""
+    if type(value).__name__ == "ndarray":  # of NumPy, which is not loaded for it
+        array: Any = value
+        return f"an array of {array.dtype} of shape {array.shape}"
+    return "None" if value is None else f"the {type(value).__name__} {shown(value)}"

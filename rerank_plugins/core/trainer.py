@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from rerank_plugins.core.contracts import shown, type_of
 from rerank_plugins.core.interfaces import LanguageModel
-from rerank_plugins.core.owners import calling, fault, is_ours
+from rerank_plugins.core.owners import calling, fault, is_ours, shown, type_of
 from rerank_plugins.core.trained_on import TrainedOn
 
 Reading = Literal["text", "pairs", "dependencies", "constituents", "files"]

@@ -27,7 +27,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rerank_plugins import ConfigError, FormatError, open_text
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.referential.expressions import Automaton, compile_expression, words_automaton
 from rerank_plugins.referential.relations import IDENTITY
 from rerank_plugins.referential.taxonomy import UP

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rerank_plugins import ConfigError, IntArray
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.referential.relations import (
     EMPTY,
     IDENTITY,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import FormatError
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.referential.relations import (
     IDENTITY,
     NIL,

@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from rerank_plugins import FormatError, open_text
-from rerank_plugins.core.errors import DAMAGE
+from rerank_plugins.core.errors import DAMAGE, suggestion
 from rerank_plugins.core.json_and_toml import read_toml_table
-from rerank_plugins.core.registry import suggestion
 from rerank_plugins.referential.world import Where, World
 from rerank_plugins.referential.world_description import Facts, at_fault, line_of
 

@@ -10,9 +10,9 @@ from typing import ParamSpec
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.guests.registrations import fault_of_options
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.core.owners import ContractError
+from rerank_plugins.core.plugins import fault_of_options
 
 P = ParamSpec("P")
 

@@ -11,7 +11,7 @@ from rerank_adapters import read_nbest
 from rerank_plugins import PluginError
 from rerank_plugins.core import hookspecs
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.core.registry import KINDS
+from rerank_plugins.core.plugins import KINDS
 from tests.command_line import done, refused, rerank
 from tests.conftest import ROOT
 

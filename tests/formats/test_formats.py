@@ -19,7 +19,7 @@ from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored
 from rerank_plugins.core.nbest import Hypothesis, NBestList
-from rerank_plugins.core.registry import class_at, place_of
+from rerank_plugins.core.plugins import class_at, place_of
 from rerank_plugins.kit.files.text import open_text
 from tests.formats import naive_formats
 

@@ -13,7 +13,7 @@ import rerank_adapters
 from rerank_adapters import load, load_all
 from rerank_adapters.applications.similarity.measure_data import FAMILIES, OF_DATA
 from rerank_plugins import ConfigError, FeatureExtractor, LanguageModel, ModelError, Parser, PluginError
-from rerank_plugins.core.registry import KINDS
+from rerank_plugins.core.plugins import KINDS
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.in_use import objects_in_use
 from rerank_plugins.kit.files.languages import FOLDER

@@ -13,7 +13,7 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, FeatureExtractor, Parse, Parser, PluginError, option
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.core.registry import Entry, Registry
+from rerank_plugins.core.plugins import Entry, Registry
 from rerank_plugins.kit.files.cached_parser import CachedParser
 
 

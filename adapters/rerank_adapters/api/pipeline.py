@@ -31,7 +31,8 @@ from rerank_adapters.run.explain import explain
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList
 from rerank_plugins.core.columns import one_line
-from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.core.errors import suggestion
+from rerank_plugins.core.plugins import Registry
 
 TABLE = Path("table")  # what messages call a table in memory
 OBJECTS = "objects"  # the key of a provenance under which labels of objects are recorded

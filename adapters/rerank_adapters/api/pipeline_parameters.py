@@ -20,8 +20,8 @@ from rerank_adapters.runtime.progress import showing
 from rerank_adapters.text import split_steps
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.files import without_cache
-from rerank_plugins.core.registry import suggestion
 
 PARAMETERS = ("features", "tuner", "metric", "text", "language", "jobs", "seed", "cache", "config")
 

@@ -13,7 +13,8 @@ from rerank_adapters.job import loading
 from rerank_adapters.job.loading import all_plugins, file_of, kinds_of, made, table_of_name
 from rerank_adapters.weights.named_weights import read_toml
 from rerank_plugins import ConfigError, FormatError, ModelError
-from rerank_plugins.core.registry import KINDS, suggestion
+from rerank_plugins.core.errors import suggestion
+from rerank_plugins.core.plugins import KINDS
 from rerank_plugins.kit.files.model_file import model_kind
 
 CLASSIFIERS = ("threshold", "logistic")  # the kinds of a classifier, as its file has them

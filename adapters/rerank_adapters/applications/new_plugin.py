@@ -15,7 +15,7 @@ import click
 
 from rerank_adapters.cli.options import FILE, SummaryLine
 from rerank_plugins import ConfigError, open_atomic
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 from rerank_plugins.kit.files.standard_streams import data_stream
 
 if TYPE_CHECKING:

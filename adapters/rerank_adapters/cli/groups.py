@@ -14,8 +14,9 @@ from typing import Any
 import click
 
 from rerank_plugins import PluginError
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.owners import is_ours
-from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.core.plugins import Registry
 from rerank_plugins.kit.files.standard_streams import stdout_to_stderr
 
 

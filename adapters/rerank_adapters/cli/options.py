@@ -20,7 +20,7 @@ from rerank_adapters.formats import FORMS
 from rerank_adapters.runtime.progress import duration
 from rerank_plugins import ConfigError
 from rerank_plugins.core.files import check_output
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.job.job import Job

@@ -29,7 +29,7 @@ from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
 from rerank_plugins import ConfigError
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 
 STRONGEST = 10  # pairs of features in the table of correlations
 LONGEST = 40  # weights in the table of weights

@@ -11,7 +11,7 @@ import click
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.runtime.progress import counted
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm

@@ -20,7 +20,8 @@ from rerank_adapters.report.explanation_lines import explanation_lines
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError, FeatureTable, NBestList
-from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.core.errors import suggestion
+from rerank_plugins.core.plugins import Registry
 from rerank_plugins.kit.files.standard_streams import data_stream
 
 if TYPE_CHECKING:

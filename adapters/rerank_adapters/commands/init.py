@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.cli.options import FILE, SummaryLine, format_option, output_file
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.config_draft.draft import Draft

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from rerank_plugins import PluginError
-from rerank_plugins.core.registry import KINDS, Registry, suggestion
+from rerank_plugins.core.errors import suggestion
+from rerank_plugins.core.plugins import KINDS, Registry
 from rerank_plugins.kit.files.standard_streams import data_stream
 
 

@@ -34,7 +34,7 @@ from rerank_adapters.metrics.sacrebleu_conventions import full_signature
 from rerank_plugins import ConfigError, Metric, NBestList, RerankError, __version__
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.contracts import checked_statistics
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from rerank_adapters.formats.record_keys import OUTPUT_KEYS
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 
 FRAMES = ("to_native", "__narwhals_dataframe__", "__dataframe__", "__arrow_c_stream__")  # a frame has one of these
 Columns = Mapping[str, Sequence[Any]]

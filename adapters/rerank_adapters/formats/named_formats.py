@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rerank_plugins import NBestFormat
-from rerank_plugins.core.registry import class_at
+from rerank_plugins.core.plugins import class_at
 
 FORMATS = {  # name -> the module in this package and the class
     "moses": "delimited:MosesFormat",

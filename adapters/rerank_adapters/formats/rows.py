@@ -31,9 +31,9 @@ from rerank_adapters.formats.list_files import files_in
 from rerank_adapters.formats.named_columns import Row, delimited_rows
 from rerank_adapters.formats.one_line import one_line
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.json_and_toml import json_line, read_json
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import finite_value
 
 MISSING = ("", "NA", "N/A", "NULL", "null", "None", "<NA>")  # as programs write a cell without a value

@@ -19,7 +19,7 @@ from rerank_adapters.formats.guessing import MOSES, Guess, format_of, known_form
 from rerank_adapters.formats.reading import without_lines
 from rerank_plugins import ConfigError, NBestFormat, NBestList, Rescored, open_atomic
 from rerank_plugins.core.contracts import checked_lines
-from rerank_plugins.core.registry import Entry
+from rerank_plugins.core.plugins import Entry
 
 ROWS = Guess("rows", "the rows of a table")
 

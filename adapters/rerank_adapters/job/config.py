@@ -17,9 +17,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from rerank_adapters.formats import FORMS
 from rerank_plugins import ConfigError
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.files import resolve
 from rerank_plugins.core.json_and_toml import read_toml_table
-from rerank_plugins.core.registry import suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.evaluation import Resampling

@@ -30,9 +30,9 @@ from rerank_adapters.job.config import Config, Table, read_config
 from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.tuners.margin import Margin
 from rerank_plugins import ConfigError, FeatureTable, FormatError, ModelError, NBestFormat, SentenceModel, Tuner
-from rerank_plugins.core.guests.registrations import RESERVED
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.loader import with_files
-from rerank_plugins.core.registry import Entry, Registry, suggestion
+from rerank_plugins.core.plugins import RESERVED, Entry, Registry
 
 RERANKED = "reranked"  # the system with all features of the config
 ROWS = ("1-best", RERANKED, "oracle", "anti-oracle")  # rows of a report that are no `[[system]]`

@@ -24,10 +24,9 @@ from rerank_plugins import (
     PluginError,
     SentenceFeature,
 )
-from rerank_plugins.core.guests.makes import INTERFACES
-from rerank_plugins.core.guests.registrations import OF_FEATURES
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.core.registry import KINDS, Entry, Registry, suggestion
+from rerank_plugins.core.plugins import KINDS, OF_FEATURES, Entry, Registry, interface_of
 from rerank_plugins.core.sentences import read_texts
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.languages import ENGLISH
@@ -99,7 +98,7 @@ def labelled(specs: object, kind: str | None = None) -> dict[str, Any]:
 
 def several(specs: object) -> list[Any]:
     """The plugins of a list, or the one that is no list."""
-    single = isinstance(specs, (str, Path, Mapping, type, *INTERFACES.values())) or not isinstance(specs, Iterable)
+    single = isinstance(specs, (str, Path, Mapping, type, *map(interface_of, KINDS))) or not isinstance(specs, Iterable)
     return [specs] if single else list(specs)  # type: ignore[call-overload]
 
 
@@ -174,7 +173,7 @@ def check_object(plugin: object, kind: str | None) -> object:
     wanted = f"a {kind.replace('_', ' ')}" if kind else "a plugin"
     if isinstance(plugin, type):
         raise TypeError(f"wanted {wanted}, found the class {plugin.__name__}: write {plugin.__name__}()")
-    interface = INTERFACES[kind] if kind else tuple(INTERFACES.values())
+    interface = interface_of(kind) if kind else tuple(map(interface_of, KINDS))
     if not isinstance(plugin, interface):
         raise TypeError(f"wanted {wanted}, found {plugin!r:.60}")
     return plugin

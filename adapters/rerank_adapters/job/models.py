@@ -9,7 +9,7 @@ from typing import Any, cast
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, LanguageModel, SentenceModel
-from rerank_plugins.core.registry import Entry, Registry
+from rerank_plugins.core.plugins import Entry, Registry
 from rerank_plugins.kit.files.cached_parser import CachedParser, recorded_parser
 from rerank_plugins.kit.files.languages import ENGLISH, models_of
 from rerank_plugins.kit.files.model_file import model_kind, read_trained_on

@@ -30,10 +30,10 @@ from rerank_plugins import (
     RerankError,
     SentenceModel,
 )
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.files import resolve
-from rerank_plugins.core.guests.makes import make
 from rerank_plugins.core.identity import identity
-from rerank_plugins.core.registry import Entry, Option, Registry, place_of, suggestion
+from rerank_plugins.core.plugins import Entry, Option, Registry, make, place_of
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.in_use import objects_in_use
 from rerank_plugins.kit.files.languages import defaults_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from rerank_adapters.evaluation.result import Evaluation
 from rerank_adapters.report.tables import Table, flat_rows, score_table
-from rerank_plugins.core.registry import Entry, Option
+from rerank_plugins.core.plugins import Entry, Option
 
 HEAD = """# Plugins and their options
 

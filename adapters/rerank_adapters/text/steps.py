@@ -13,7 +13,7 @@ from pathlib import Path
 from rerank_adapters.text import transcripts
 from rerank_adapters.text.penn_tokens import penn_tokenize, penn_unescape
 from rerank_plugins import ConfigError
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 
 Step = Callable[[str], str]
 

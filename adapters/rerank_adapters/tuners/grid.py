@@ -17,8 +17,8 @@ import numpy as np
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import ConfigError, FloatArray, Tuner, TuningData, TuningResult, TuningStep, option
 from rerank_plugins.core.arrays import BoolArray, LongArray
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.metrics_and_tuners import TuningReport
-from rerank_plugins.core.registry import suggestion
 
 CELLS = 1 << 21  # scores of a block of points: 16 MB of float64
 AXES = 3

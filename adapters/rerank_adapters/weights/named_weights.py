@@ -41,8 +41,8 @@ from rerank_plugins import (
     open_atomic,
     open_text,
 )
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.json_and_toml import read_toml_table
-from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import display_name
 
 KEYS = ("decision", "scale", "evidence", "margin", "dense", "sparse", "provenance")

@@ -6,8 +6,8 @@ import pytest
 
 from rerank_plugins import PluginError, option
 from rerank_plugins.core.contracts import fault_of_components
-from rerank_plugins.core.guests.registrations import RESERVED
 from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.core.plugins import RESERVED
 from rerank_plugins.testing import check_feature_extractor
 from tests.command_line import refused
 from tests.core.test_plugins import PLUGIN

@@ -23,7 +23,7 @@ from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import made_at
 from rerank_adapters.weights.named_weights import plain_values, read_toml, write_toml
 from rerank_plugins import __version__
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.job.job import Job

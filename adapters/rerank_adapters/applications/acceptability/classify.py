@@ -10,7 +10,7 @@ from rerank_adapters.applications.acceptability.sentence_classifier import Sente
 from rerank_adapters.cli.options import FILE, SummaryLine, jobs_option, output_option
 from rerank_adapters.formats.references import read_lines
 from rerank_adapters.runtime.progress import counted
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 from rerank_plugins.kit.files.text import open_atomic
 
 

@@ -11,7 +11,7 @@ from rerank_adapters.job.models import language_model_table
 from rerank_adapters.job.specs import Spec
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList
-from rerank_plugins.core.guests.registrations import RESERVED
+from rerank_plugins.core.plugins import RESERVED
 
 if TYPE_CHECKING:
     from rerank_adapters.job.job import Job

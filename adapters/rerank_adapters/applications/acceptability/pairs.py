@@ -23,7 +23,7 @@ from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable
 from rerank_plugins.core.arrays import BoolArray
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:

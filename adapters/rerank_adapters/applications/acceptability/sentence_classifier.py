@@ -28,7 +28,8 @@ from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, Hypothesis, NBestList
 from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.columns import plain
-from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.core.errors import suggestion
+from rerank_plugins.core.plugins import Registry
 
 AS_THEY_ARE = TextPipeline(())  # for texts that have gone through the steps
 

@@ -23,7 +23,7 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError
 from rerank_plugins.core.arrays import BoolArray
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.job.job import Job

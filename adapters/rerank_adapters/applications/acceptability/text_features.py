@@ -13,7 +13,7 @@ from rerank_adapters.features.extraction import Extraction
 from rerank_adapters.features.feature import Feature
 from rerank_adapters.features.processes import Processes
 from rerank_plugins import ConfigError, FeatureExtractor, FeatureTable, NBestList, SentenceModel
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 
 
 def judging_columns(

@@ -36,7 +36,7 @@ from rerank_adapters.tuners.within_lists import one_best
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FeatureTable
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from rerank_adapters.job.loading import load_all
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, LanguageModel
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.hhmm.language_model import Complexity, EntropyKind, complexity
 from rerank_plugins.kit.language_models import with_words
 

@@ -33,8 +33,8 @@ from rerank_adapters.data.given_texts import Text, pipeline_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import ConfigError
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import display_name
 
 if TYPE_CHECKING:

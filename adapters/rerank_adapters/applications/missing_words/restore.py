@@ -31,7 +31,7 @@ from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import NBestList, Rescored
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 from rerank_plugins.kit.files.text import display_name
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import click
 
 from rerank_adapters.cli.options import FILE
 from rerank_plugins import ConfigError
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 
 TOKEN = "RERANK_TOKEN"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")

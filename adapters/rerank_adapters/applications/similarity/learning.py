@@ -22,7 +22,7 @@ from rerank_adapters.data.overlap import LEARNT, contents
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.kit.files.text import display_name
 from rerank_plugins.similarity.measures.table import PAPER, POOLS, UNBOUNDED
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rerank_adapters.applications.similarity.model import SimilarityModel
 from rerank_plugins import ConfigError
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
 from rerank_plugins.similarity.random_indexing import read_model as read_vectors
 from rerank_plugins.svs.model import EMBEDDED, read_model

@@ -11,7 +11,7 @@ import click
 from rerank_adapters.applications.similarity.scorers import PairScorer, SimilaritySystem, measure_of
 from rerank_adapters.cli import options
 from rerank_plugins import ConfigError, Metric
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 
 Command = Callable[..., Any]
 

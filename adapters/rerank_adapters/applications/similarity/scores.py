@@ -21,7 +21,7 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_plugins import FormatError
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 from rerank_plugins.kit.files.text import open_atomic
 
 

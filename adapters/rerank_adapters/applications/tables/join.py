@@ -16,7 +16,7 @@ from rerank_adapters.features.tables import DESCRIPTIONS, recorded_columns
 from rerank_adapters.job.job import Job
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 
 
 def load(path: Path, registry: Registry, folder: Path) -> FeatureTable:

@@ -15,7 +15,7 @@ from rerank_adapters.features.tables import recorded_columns
 from rerank_adapters.report.tables import Table
 from rerank_plugins import ConfigError, FeatureTable, FloatArray
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.errors import suggestion
 
 OTHER = "lists"  # the family of features that were not extracted: the decoder's own, and scores made elsewhere
 RANGES = ("lowest", "mean", "highest", "spread")

@@ -17,8 +17,7 @@ import click
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_plugins import ConfigError, PluginError
-from rerank_plugins.core.guests.makes import make
-from rerank_plugins.core.registry import Entry, Option, Registry
+from rerank_plugins.core.plugins import Entry, Option, Registry, make
 from rerank_plugins.core.trainer import Trainer, common_uses, parses
 
 ENDS = ("ge", "gt", "le", "lt")  # of intervals of numbers, as pydantic names them

@@ -14,9 +14,10 @@ from rerank_adapters.job.config import Config, Model
 from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, __version__
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.files import check_output
 from rerank_plugins.core.identity import identity
-from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.core.plugins import Registry
 from rerank_plugins.core.trainer import common_uses
 
 TEXT = "text"  # the option of text steps

@@ -23,7 +23,7 @@ from rerank_adapters.job.models import default_parser, load_parser, parser_use
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, duration
 from rerank_adapters.text import TextPipeline, in_language
 from rerank_plugins.core.owners import calling
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 from rerank_plugins.core.threads import cores
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, checked_trained, parses

@@ -11,7 +11,7 @@ from rerank_adapters.job.config import Config, Model
 from rerank_adapters.job.loading import all_plugins, table_of_name
 from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import Trainer
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 
 
 def train(

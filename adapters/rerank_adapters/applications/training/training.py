@@ -11,7 +11,7 @@ from rerank_adapters.runtime.progress import size_text
 from rerank_plugins import PluginError
 from rerank_plugins.core.files import check_output
 from rerank_plugins.core.owners import described
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 from rerank_plugins.core.trainer import Trainer, lines_about
 
 

@@ -14,7 +14,7 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.text import whole_words
 from rerank_plugins import FormatError, NBestFormat, NBestList
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 
 
 @dataclass(frozen=True)

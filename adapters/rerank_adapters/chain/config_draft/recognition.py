@@ -17,7 +17,7 @@ from rerank_adapters.formats.kaldi import COSTS
 from rerank_adapters.formats.list_files import stem
 from rerank_adapters.formats.record_texts import shows_table
 from rerank_plugins import FormatError
-from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.plugins import Registry
 from rerank_plugins.kit.files.model_file import is_model_file
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 

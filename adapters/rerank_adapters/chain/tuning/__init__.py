@@ -27,8 +27,8 @@ from rerank_plugins import (
 )
 from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.contracts import checked_tuning
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.metrics_and_tuners import TuningReport
-from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import LARGEST, wild
 
 EXACT = 1e-3  # largest error in the decoder's own totals, in their standard deviations

@@ -24,8 +24,8 @@ from rerank_adapters.runtime.workers import shared_out
 from rerank_adapters.tuners.within_lists import gains_of, metric_slope
 from rerank_plugins import ConfigError, FloatArray, Metric, Tuner, TuningData, TuningResult
 from rerank_plugins.core.arrays import BoolArray, LongArray
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.metrics_and_tuners import TuningReport
-from rerank_plugins.core.registry import suggestion
 
 Families = Mapping[str, Sequence[str]]
 PATIENCE = 3  # rounds without a new best score after which the search ends

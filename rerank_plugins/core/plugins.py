@@ -1,4 +1,4 @@
-"""The registry: the entries of all plugins by kind and name, their options, and the plugins that were left out.
+"""Plugins by kind and name: their entries with their options, the objects that these make, and the registry of all.
 
 loader.py loads plugins into a registry.
 """
@@ -10,7 +10,6 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from functools import cached_property, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
-from rerank_plugins.core.errors import PluginError
+from rerank_plugins.core.errors import PluginError, suggestion
+from rerank_plugins.core.owners import PASSED_ON, is_ours, remember, said, type_of
 
 if TYPE_CHECKING:
     import click
@@ -32,11 +32,38 @@ KINDS = {  # from the name of a kind to the hook that registers plugins of this 
     "format": "register_nbest_formats",
     "trainer": "register_trainers",
 }
+INTERFACES = {  # by kind, the place of the interface, which is imported when it is first used
+    "feature": "rerank_plugins.core.interfaces:FeatureExtractor",
+    "language_model": "rerank_plugins.core.interfaces:SentenceModel",
+    "parser": "rerank_plugins.core.interfaces:Parser",
+    "metric": "rerank_plugins.core.metrics_and_tuners:Metric",
+    "tuner": "rerank_plugins.core.metrics_and_tuners:Tuner",
+    "format": "rerank_plugins.core.metrics_and_tuners:NBestFormat",
+    "trainer": "rerank_plugins.core.trainer:Trainer",
+}
 FAMILIES = (
     *("lists", "ngram", "dependency", "constituency", "treelet", "hhmm", "svs", "referential"),
     *("missing_words", "similarity", "translation", "neural"),
 )
-BUILTIN = tuple(f"rerank_plugins.{family}" for family in FAMILIES)  # rooms, each with a module `plugin`
+BUILTIN = tuple(f"rerank_plugins.{family}" for family in FAMILIES)  # packages, each with a module `plugin`
+OF_FEATURES = {
+    "use": "the plugin",
+    "label": "the name of the feature",
+    "text": "the text steps of the hypotheses",
+    "source_text": "the text steps of the sources",
+}
+RESERVED: Mapping[str, Mapping[str, str]] = {  # by kind, the keys of its tables and what they name
+    "feature": OF_FEATURES,
+    "language_model": OF_FEATURES,  # a language model is a feature too
+    "parser": {"use": "the plugin"},
+    "metric": {"use": "the plugin", "label": "the name of the metric", "text": "the text steps of the hypotheses"},
+    "tuner": {"use": "the plugin", "margin": "how far another hypothesis must lead the first"},
+    "format": {"use": "the plugin"},
+    "trainer": {"paths": "the files to learn from", "output": "the model file", "help": "the help"},
+}
+
+
+# --- entries
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +108,10 @@ class Entry:
     distribution: str = ""
     version: str = ""
 
+    def __str__(self) -> str:
+        """The kind and the name, for errors."""
+        return f"{self.kind.replace('_', ' ')} {self.name!r}"
+
     @cached_property
     def factory(self) -> Callable[..., Any]:
         """What makes the objects. Raises PluginError, which names the owner, where it cannot be imported."""
@@ -121,26 +152,87 @@ def _option(f: dataclasses.Field[Any], type_: Any, plain_type: Any) -> Option:
     return Option(f.name, type_, plain_type, default, f.metadata.get("doc", ""), f.metadata)
 
 
+def make(entry: Entry, options: Mapping[str, Any]) -> Any:
+    """The object of an entry with these options.
+
+    Raises ValueError where the constructor does, for options that contradict each other, and PluginError for any other
+    error of a constructor that is not the project's, and for an object that does not implement the interface.
+    """
+    if isinstance(entry.factory, type) and is_ours(entry.factory):
+        return entry.factory(**options)
+    who = f"{entry} of {entry.owner}"
+    try:
+        plugin = entry.factory(**options)
+    except (*PASSED_ON, ValueError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise PluginError(f"{who}: its constructor raised {said(error)}") from error
+    wanted = interface_of(entry.kind)
+    if not isinstance(plugin, wanted):
+        raise PluginError(f"{who}: the factory made {type_of(plugin)}, wanted a {wanted.__name__}")
+    if not is_ours(type(plugin)):
+        remember(type(plugin), str(entry), entry.owner)
+    if (scope := getattr(plugin, "scope", "text")) not in ("text", "list"):
+        raise PluginError(f"{who}: scope is {scope!r}, wanted 'text' or 'list'")
+    return plugin
+
+
+def interface_of(kind: str) -> type:
+    """The interface that the plugins of a kind implement."""
+    interface: type = class_at(INTERFACES[kind])
+    return interface
+
+
+def fault_of_options(kind: str, options: Iterable[str], common: Mapping[str, str] | None = None) -> str | None:
+    """What is wrong with the names of options: the first that is that of a key of the tables; None if nothing is.
+
+    `common` are further names that are taken, and what they name.
+    """
+    taken = {**RESERVED[kind], **(common or {})}
+    return next(
+        (
+            f"the option {option!r} cannot be set: in tables of this kind the key names {taken[option]}; rename it"
+            for option in options
+            if option in taken
+        ),
+        None,
+    )
+
+
+def class_at(place: str) -> Any:
+    """The class at a place: `module:Class`.
+
+    >>> class_at("collections:Counter")
+    <class 'collections.Counter'>
+    """
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def place_of(made: Any) -> str:
+    """The place of a class or a function, where `class_at` finds it; empty for an object without one.
+
+    >>> place_of(Entry)
+    'rerank_plugins.core.plugins:Entry'
+    """
+    name = getattr(made, "__qualname__", "")
+    return f"{made.__module__}:{name}" if name else ""
+
+
+# --- the registry
+
+
 @dataclasses.dataclass(frozen=True)
 class Failure:
-    """Why an installed plugin, or only its commands, was left out, and the (kind, name) pairs that it registers."""
+    """A line about an installed plugin that is left out, and the (kind, name) pairs that it registers."""
 
     owner: str
-    reason: str
-    what: str = "the plugin"
+    line: str
     names: frozenset[tuple[str, str]] = frozenset()
 
     def __str__(self) -> str:
         """One line for the user."""
-        return f"{self.what} {self.owner} is left out: {self.reason}"
-
-
-class NotInstalled(Failure):
-    """What a file records of a plugin that is not installed: `owner` is the distribution, `reason` its version."""
-
-    def __str__(self) -> str:
-        """One line for the user."""
-        return f"it is in {self.owner} {self.reason}, which is not installed: pip install {self.owner}"
+        return self.line
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,17 +278,21 @@ class Registry:
 
     def claims(self, entry: Entry) -> list[Failure]:
         """Other installed plugins that register the name of an installed one: the name then belongs to neither."""
-        if not self.is_installed(entry.owner):
-            return []
-        return [failure for failure in self.failures if (entry.kind, entry.name) in failure.names]
+        own = (entry.kind, entry.name)
+        return [f for f in self.failures if own in f.names] if self.is_installed(entry.owner) else []
 
     def with_recorded(self, recorded: Iterable[Mapping[str, str]]) -> Registry:
         """The registry in which errors about unknown names tell the distributions that a file records for them."""
-        missing: list[Failure] = []
-        for item in recorded:
-            kind, name = item["kind"], item["name"]
-            if kind in self.entries and name not in self.known(kind):
-                missing.append(NotInstalled(item["distribution"], item["version"], names=frozenset({(kind, name)})))
+        missing = [
+            Failure(
+                each["distribution"],
+                f"it is in {each['distribution']} {each['version']}, which is not installed: pip install "
+                + each["distribution"],
+                frozenset({(each["kind"], each["name"])}),
+            )
+            for each in recorded
+            if each["kind"] in self.entries and self.find(each["kind"], each["name"]) is None
+        ]
         return dataclasses.replace(self, failures=[*self.failures, *missing]) if missing else self
 
     def add_commands(self, cli: click.Group) -> None:
@@ -217,38 +313,17 @@ class Registry:
                     raise
                 for group, commands in zip(groups, before, strict=True):
                     group.commands = commands
-                self.failures.append(Failure(owner, reason(owner, error), "what adds commands of the plugin"))
+                self.failures.append(failure_of(owner, "what adds commands of the plugin", error))
 
     def is_installed(self, owner: str) -> bool:
         """Whether the owner is an installed distribution, not a built-in package or a plugin file."""
         return owner not in (*BUILTIN, *self.builtin, *map(str, self.files))
 
 
-def class_at(place: str) -> Any:
-    """The class at a place: `module:Class`.
-
-    >>> class_at("collections:Counter")
-    <class 'collections.Counter'>
-    """
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
-
-
-def place_of(made: Any) -> str:
-    """The place of a class or a function, where `class_at` finds it; empty for an object without one.
-
-    >>> place_of(Entry)
-    'rerank_plugins.core.registry:Entry'
-    """
-    name = getattr(made, "__qualname__", "")
-    return f"{made.__module__}:{name}" if name else ""
-
-
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """The end of an error message: `; did you mean 'bleu'?`, or all known names if none is similar."""
-    known = sorted(known)
-    similar = get_close_matches(name, known, 1)
-    return f"; did you mean {similar[0]!r}?" if similar else f" (known: {', '.join(known) or 'none'})"
+def failure_of(owner: str, what: str, error: PluginError, names: Iterable[tuple[str, str]] = ()) -> Failure:
+    """The failure of an owner, all of whose plugins, or `what` else, an error keeps out."""
+    reason = str(error).removeprefix(f"plugin {owner}: ")
+    return Failure(owner, f"{what} {owner} is left out: {reason}", frozenset(names))
 
 
 def guarded(owner: str, action: Callable[[], Any]) -> Any:
@@ -262,8 +337,3 @@ def guarded(owner: str, action: Callable[[], Any]) -> Any:
     except (Exception, SystemExit) as error:  # a foreign module may raise any error
         message = " ".join(str(error).split())
         raise PluginError(f"plugin {owner}: {type(error).__name__}: {message}") from error
-
-
-def reason(owner: str, error: PluginError) -> str:
-    """The message of the error without the name of the plugin."""
-    return str(error).removeprefix(f"plugin {owner}: ")

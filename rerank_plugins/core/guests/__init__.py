@@ -1,1 +1,0 @@
-"""Makes the objects of registered plugins, and checks what plugins of others register."""
