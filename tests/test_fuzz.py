@@ -120,7 +120,7 @@ def test_what_was_a_fault_has_an_end(name, content, tmp_path):
 
 CALLERS = {  # they only call readers that have targets
     "rerank_adapters.api:read_nbest",
-    "rerank_adapters.chain.config_draft.lists:Reader.read",
+    "rerank_adapters.cli.job_files:Reader.read",
     "rerank_adapters.formats.outputs:OneBests.read",  # of the lines that it has written
     "rerank_adapters.formats.sources:Sources.read",
 }

@@ -114,7 +114,7 @@ COMMANDS = {
     "ablate a config": "ablate job.toml",
     "table pairs": "table pairs lists -r shifted",
     "negatives nbest": "negatives nbest lists -r shifted",
-    "init": "init lists -r shifted shifted --tune lists --language fi --yes",
+    "init": "init lists -r shifted shifted --tune lists --language fi",
 }
 
 

@@ -38,7 +38,7 @@ def place(folder, language, source=False):
 
 
 def metrics(folder):
-    done("init", folder, "--yes", "-o", folder / "job.toml")
+    done("init", folder, "-o", folder / "job.toml")
     assert "found 0 errors" in done("check", folder / "job.toml", "--no-estimate").err
     config = tomllib.loads((folder / "job.toml").read_text())
     assert config["tune"]["references"] == ["dev.ref"]

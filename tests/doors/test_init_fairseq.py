@@ -28,7 +28,7 @@ def log(number, seed, targets=True):
 def test_a_log_holds_its_references(tmp_path):
     write(tmp_path / "dev.log", log(14, 1))
     write(tmp_path / "test.log", log(11, 2))
-    done("init", tmp_path, "--language", "fi", "--yes", "-o", tmp_path / "job.toml")
+    done("init", tmp_path, "--language", "fi", "-o", tmp_path / "job.toml")
     config = tomllib.loads((tmp_path / "job.toml").read_text())
     assert config["nbest"] == {"use": "fairseq"}
     assert config["tune"]["nbest"] == config["tune"]["references"] == ["dev.log"]
@@ -60,4 +60,4 @@ def test_a_log_without_targets(tmp_path):
         read_references([path])
     with pytest.raises(FormatError, match="no T- line"):
         read_references([path], "fairseq")
-    assert "weights need a reference" in refused("init", path, "--yes")
+    assert "weights need a reference" in refused("init", path)

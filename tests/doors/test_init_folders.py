@@ -1,4 +1,4 @@
-"""`rerank init` on folders in the form of other programs: Kaldi's, Whisper's, SRILM's."""
+"""`rerank init` on files and folders in the form of other programs: Kaldi's, Whisper's, SRILM's."""
 
 import json
 import tomllib
@@ -14,7 +14,7 @@ SETS = (("dev", 12, 1), ("test", 11, 2))
 def drafted(folder, *arguments):
     """The config that `init` drafts without models, and what `check` says of it."""
     output = folder / "job.toml"
-    done("init", *arguments, "--language", "fi", "--yes", "--force", "-o", output)
+    done("init", *arguments, "--language", "fi", "--force", "-o", output)
     assert "found 0 errors" in done("check", output, "--no-estimate").err
     return tomllib.loads(output.read_text())
 
@@ -24,7 +24,7 @@ def utterances(name, number):
 
 
 def test_kaldi(tmp_path):
-    """`text` has ids that look like keys of ranks, and the archives look like lists of numbers."""
+    """`text` has ids that look like keys of ranks, so that the user says which file is what."""
     for name, number, seed in SETS:
         ids, refs = utterances(name, number), transcripts(number, seed)
         lists = [hypotheses(reference, 4) for reference in refs]
@@ -35,12 +35,11 @@ def test_kaldi(tmp_path):
         for cost in ("ac_cost", "lm_cost", "unknown_cost"):
             write(folder / cost, [f"{key} {place}.5" for place, key in enumerate(keys)])
         write(folder / "text", map(" ".join, zip(ids, refs, strict=True)))
-        write(folder / "utt2spk", [f"{id_} {id_[:-2]}" for id_ in ids])
-    config = drafted(tmp_path, tmp_path / "dev", tmp_path / "test")
+    named = (("--tune", "dev/words_text"), ("--test", "test/words_text"), ("-r", "dev/text"), ("-r", "test/text"))
+    config = drafted(tmp_path, *(argument for option, path in named for argument in (option, tmp_path / path)))
     assert config["nbest"] == {"use": "kaldi"}
     assert config["tune"]["nbest"] == ["dev/words_text"]
     assert config["tune"]["references"] == ["dev/text"]
-    assert config["tune"]["groups"] == "dev/utt2spk"
     assert [(test["nbest"], test["references"]) for test in config["test"]] == [(["test/words_text"], ["test/text"])]
     assert config["metric"][0]["use"] == "wer"
 
@@ -56,7 +55,8 @@ def test_srilm(tmp_path, inside):
             write(tmp_path / name / f"{id_}.nbest", rows)
         where = tmp_path / name / "text" if inside else tmp_path / f"{name}.text"
         write(where, map(" ".join, zip(ids, refs, strict=True)))
-    config = drafted(tmp_path, tmp_path)
+    named = ("-r", tmp_path / "dev" / "text", "-r", tmp_path / "test" / "text") if inside else ()
+    config = drafted(tmp_path, tmp_path, *named)
     assert config["nbest"] == {"use": "srilm"}
     references = ["dev/text" if inside else "dev.text"]
     assert (config["tune"]["nbest"], config["tune"]["references"]) == (["dev"], references)

@@ -157,7 +157,7 @@ def test_parts_of_a_record():
 def test_init_names_the_option_where_texts_have_no_ids():
     write("tune.jsonl", [{"id": f"u-{n}", "hyps": [f"word {n}", "x"]} for n in range(3)])
     Path("tune.ref").write_text("word 0\nword 1\nword 2\n")
-    said = refused("init", "tune.jsonl", "tune.ref", "--yes")
+    said = refused("init", "tune.jsonl", "tune.ref")
     assert "a segment with an id, such as u-0, needs a line with it, unless --format NAME,id_key=none numbers" in said
 
 

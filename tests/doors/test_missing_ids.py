@@ -207,7 +207,7 @@ def test_init_drafts_configs_of_lists_that_lack_segments_and_count_from_1(place)
         lists = [line for n in range(24) if n not in lost for line in moses([n], texts.__getitem__).splitlines()]
         numbered = (f"{int(line.split()[0]) + first}{line[line.index(' ') :]}\n" for line in lists)
         (place / f"{name}.nbest").write_text("".join(numbered))
-    done("init", "--yes", "tune.nbest", "test.nbest", "tune.en", "test.en", "-o", "job.toml")
+    done("init", "tune.nbest", "test.nbest", "tune.en", "test.en", "-o", "job.toml")
     drafted = (place / "job.toml").read_text()
     assert drafted.count("reference_form") == 1
     assert drafted.index('reference_form = "lines-from-1"') > drafted.index("[[test]]")

@@ -17,7 +17,7 @@ def test_hyporadise_arrays_of_input_and_output(tmp_path):
         records = [{"input": hypotheses(ref, 5), "output": ref} for ref in transcripts(number, seed)]
         (tmp_path / f"{name}.json").write_text(json.dumps(records, indent=4))
     assert [len(nbest) for nbest in read_nbest(tmp_path / "dev.json")] == [5] * 12
-    done("init", tmp_path, "--language", "fi", "--yes", "-o", tmp_path / "job.toml")
+    done("init", tmp_path, "--language", "fi", "-o", tmp_path / "job.toml")
     config = tomllib.loads((tmp_path / "job.toml").read_text())
     assert config["nbest"] == {"use": "hyporadise"}
     assert config["tune"]["nbest"] == config["tune"]["references"] == ["dev.json"]
@@ -53,7 +53,7 @@ def test_vosk(tmp_path, indent):
     assert nbests[0].texts == hypotheses(transcripts(12, 1)[0], 4)
     assert [h.score for h in nbests[0]] == [230.5, 229.5, 228.5, 227.5]
     assert nbests[0].feature_names == ("confidence",)
-    done("init", tmp_path, "--language", "fi", "--yes", "-o", tmp_path / "job.toml")
+    done("init", tmp_path, "--language", "fi", "-o", tmp_path / "job.toml")
     config = tomllib.loads((tmp_path / "job.toml").read_text())
     assert config["nbest"] == {"use": "alternatives"}
     assert config["tune"]["references"] == ["dev.ref"]

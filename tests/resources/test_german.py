@@ -2,7 +2,7 @@
 
 import pytest
 
-from rerank_adapters.chain.config_draft.draft import OF_LANGUAGE
+from rerank_adapters.cli.first_config import OF_LANGUAGE
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_plugins import Hypothesis, NBestList

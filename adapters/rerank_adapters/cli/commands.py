@@ -9,7 +9,7 @@ from __future__ import annotations
 from rerank_adapters.cli.groups import LazyGroup, TrainGroup
 
 CHAIN = {
-    "init": ("commands.init", "Write a commented config for the FILES of a job."),
+    "init": ("cli.init", "Write a commented config for the FILES of a job."),
     "demo": ("commands.demo", "Write the example's lists and their config to a FOLDER."),
     "check": ("commands.check", "Check a CONFIG, or only n-best lists, before any long work."),
     "prepare": ("commands.prepare", "Train the models that CONFIG describes."),

@@ -1,29 +1,18 @@
 """`rerank init`: which file is what, and a config that passes the check and runs."""
 
-import gzip
 import re
 import shutil
+import tomllib
 
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.config_draft.assignment import (
-    assign,
-    assign_scores,
-    columns_of,
-    lines_of,
-    sets_of,
-    shared_words,
-)
-from rerank_adapters.chain.config_draft.draft import Draft
-from rerank_adapters.chain.config_draft.recognition import Lists, recognise
-from rerank_adapters.chain.config_draft.texts import look_of
-from rerank_adapters.job.config import read_config
-from rerank_adapters.job.job import Job
-from rerank_adapters.run.check import check
+from rerank_adapters.cli.first_config import Style
+from rerank_adapters.cli.job_files import JobFiles, Lists, Reader, assign, sets_of, shared_words
 from rerank_adapters.text.languages import language_of
 from rerank_plugins import FormatError, Hypothesis, NBestList
-from tests.command_line import done, refused
+from tests.command_line import done, refused, rerank
+from tests.conftest import ROOT
 from tests.test_documentation import REGISTRY
 
 FILES = ("tune.nbest", "tune.en", "tune.de", "test.nbest", "test.en", "test.de")
@@ -39,7 +28,7 @@ def place(small, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_config_of_translations_passes_the_check_and_runs(place):
     """`--language fi` leaves out the models of English, which would take the time of the test."""
-    ran = done("init", *FILES, "lm.arpa", "--language", "fi", "--yes", "-o", "work.toml")
+    ran = done("init", *FILES, "lm.arpa", "--language", "fi", "-o", "work.toml")
     assert "tune: tune.nbest; references tune.en; source tune.de\n" in ran.err
     assert "test: test.nbest; references test.en; source test.de\n" in ran.err
     text = (place / "work.toml").read_text()
@@ -68,14 +57,14 @@ def test_a_config_is_not_overwritten(place):
         (["tune.en"], "name it with --format"),
         (["a.nbest", "b.nbest"], "a.nbest: are these lists tuned on, or tested? Name them with --tune or --test"),
         (["tune.nbest", "short.en"], "short.en: has no line for each segment of any lists"),
-        (["tune.nbest", "--source", "x.de"], "x.de: an option names this file, but it is not among the FILES"),
+        (["tune.nbest", "--source", "x.de"], "'x.de' does not exist"),
     ],
 )
 def test_what_cannot_be_seen_is_refused_in_one_line(place, arguments, said):
     shutil.copy("tune.nbest", "a.nbest")
     shutil.copy("test.nbest", "b.nbest")
     (place / "short.en").write_text("one line\n")
-    assert said in refused("init", *arguments, "--yes")
+    assert said in refused("init", *arguments)
     assert not (place / "rerank.toml").exists()
 
 
@@ -84,17 +73,13 @@ def lists(path, texts):
     return Lists(path, "moses", nbests)
 
 
-def nobody(question, answers):
-    return None
-
-
 def test_texts_of_one_length_go_to_the_lists_that_share_their_words(tmp_path):
     first = [f"w{n} " * (n % 5 + 1) + "." for n in range(20)]
     second = [f"v{n} " * (n % 7 + 1) + "." for n in range(20)]
     texts = {"a": second, "b": first, "c": [line.replace("v", "q") for line in second]}
     for name, lines in texts.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n")
-    sets = sets_of([lists(tmp_path / "dev.x", first), lists(tmp_path / "test.x", second)], (), (), nobody)
+    sets = sets_of([lists(tmp_path / "dev.x", first), lists(tmp_path / "test.x", second)], (), ())
     assign([tmp_path / name for name in texts], sets, (), ())
     assert [(one.role, one.name, one.references, one.source) for one in sets] == [
         ("tune", "dev", [tmp_path / "b"], None),
@@ -108,34 +93,25 @@ def test_lists_of_the_same_segments_are_merged_and_others_are_sets_of_their_own(
         *(lists(tmp_path / "dev.nbest", first), lists(tmp_path / "test.1", first)),
         *(lists(tmp_path / "test.2", first), lists(tmp_path / "test.3", second)),
     ]
-    sets = sets_of(files, (), (), nobody)
+    sets = sets_of(files, (), ())
     assert [[file.path.name for file in one.lists] for one in sets] == [["dev.nbest"], ["test.1", "test.2"], ["test.3"]]
     assert [one.name for one in sets] == ["dev", "test", "test-2"]
 
 
-def test_roles_that_no_name_shows_are_asked(tmp_path):
+def test_roles_that_no_name_shows_are_named(tmp_path):
     files = [lists(tmp_path / name, [f"{name}{n} b c" for n in range(9)]) for name in ("x", "y", "z")]
-    asked = []
-
-    def answer(question, answers):
-        asked.append((question, tuple(answers)))
-        return "tune" if "x" in question.rpartition("/")[2] else "test"
-
-    sets = sets_of(files, (), [tmp_path / "z"], answer)
+    sets = sets_of(files, [tmp_path / "x"], [tmp_path / "y", tmp_path / "z"])
     assert [(one.role, one.name) for one in sets] == [("tune", "x"), ("test", "y"), ("test", "z")]
-    assert asked == [(f"Are the lists of {tmp_path / n} tuned on, or tested?", ("tune", "test")) for n in ("x", "y")]
 
 
 def test_files_are_told_apart_by_what_they_hold(place):
-    (place / "gaps.txt").write_text("a\n\nb\n")  # alone, it could be lists in groups of lines
-    (place / "dense").write_text("LM0= 0.5\nTM0= 0.1 0.2\n")
-    found = recognise([place / name for name in ("gaps.txt", "tune.nbest", "lm.arpa", "dense")], REGISTRY)
+    (place / "gaps.txt").write_text("a\n\nb\n")
+    reader = Reader(REGISTRY, {})
+    found = JobFiles.sort([place / name for name in ("gaps.txt", "tune.nbest", "lm.arpa")], (), (), reader)
     assert [(one.path.name, one.format) for one in found.lists] == [("tune.nbest", "moses")]
-    assert [path.name for path in (*found.texts, *found.language_models, *found.weights)] == [
-        *("gaps.txt", "lm.arpa", "dense")
-    ]
+    assert [path.name for path in (*found.texts, *found.models)] == ["gaps.txt", "lm.arpa"]
     with pytest.raises(FormatError):
-        recognise([place / "tune.en"], REGISTRY)
+        JobFiles.sort([place / "tune.en"], (), (), reader)
 
 
 @pytest.mark.parametrize(
@@ -152,12 +128,13 @@ def test_files_are_told_apart_by_what_they_hold(place):
         ),
         (["The cat , it sat ."] * 3, ["The cat, it sat."] * 3, (), ("tokenize:en",)),
         (["the cat sat"] * 3, ["the cat sat"] * 3, ("restore-sentence", "penn-tokenize"), ()),
+        (["THE CAT SAT"] * 3, ["THE CAT SAT"] * 3, ("lowercase", "restore-sentence", "penn-tokenize"), ()),
     ],
 )
 def test_the_steps_of_texts(hypotheses, references, models, metric):
-    look = look_of(hypotheses, references, "en")
-    assert (look.models, look.metric) == (models, metric)
-    assert look.spoken == (models[:1] == ("restore-sentence",))
+    style = Style.of(hypotheses, references, "en")
+    assert (style.models, style.metric) == (models, metric)
+    assert style.spoken == ("restore-sentence" in models)
 
 
 def test_languages_are_told_by_their_function_words():
@@ -184,7 +161,6 @@ def write_set(folder, seed, bpe=pieces):
     (folder / "lists").write_text("".join(f"{number} ||| {text} ||| LM= -1 ||| -1\n" for number, text in rows))
     (folder / "reference").write_text("\n".join(texts) + "\n")
     (folder / "german").write_text("".join(bpe(f"{text[::-1]} und das") + "\n" for text in texts))
-    (folder / "utt2spk").write_text("".join(f"{number} anna{number // 4}\n" for number in range(12)))
     (folder / "utt2dur").write_text("".join(f"{number} 3.5\n" for number in range(12)))
     (folder / "comet.txt").write_text("".join(f"{score}\n" for score in rng.random(24)))
     (folder / "README").write_text("Made by hand.\n")
@@ -192,57 +168,90 @@ def write_set(folder, seed, bpe=pieces):
     (folder / "model.bin").write_bytes(b"\xff\xfe\x00")
 
 
-def drafted(paths, output):
-    """The draft of a config from paths, as text, its sets and the files that it does not use."""
-    recognised = recognise(paths, REGISTRY)
-    sets = sets_of(recognised.lists, (), (), nobody)
-    unused = [*recognised.unused, *assign(recognised.texts, sets, (), (), recognised.of_folders)]
-    unused += assign_scores(recognised.scores, sets, recognised.of_folders)
-    columns, unmatched = columns_of(sets)
-    firsts = sets[0].lists[0].firsts
-    look = look_of(firsts, lines_of(sets[0].references[0], sets[0].lists[0].ids), "en")
-    draft = Draft(sets, "bleu", "xx", "de", look, columns=columns)
-    return draft.write(output), sets, [*unused, *unmatched]
+def drafted(output, *arguments):
+    """What `init` writes and says, without the models of English, which would take the time of the test."""
+    ran = done("init", *arguments, "--language", "fi", "--force", "-o", output)
+    return output.read_text(), tomllib.loads(output.read_text()), ran.err
 
 
 def test_folders_are_sets_and_a_config_of_all_that_is_in_them_passes_the_check(tmp_path):
     for seed, name in enumerate(("dev", "test")):
         write_set(tmp_path / "data" / name, seed)
-    text, sets, unused = drafted([tmp_path / "data"], tmp_path / "job.toml")
-    for one in sets:
-        folder = tmp_path / "data" / one.name
-        assert (one.references, one.source) == ([folder / "reference"], folder / "german")
-        assert (one.groups, one.scores) == (folder / "utt2spk", [folder / "comet.txt"])
-    assert [(one.role, one.name) for one in sets] == [("tune", "dev"), ("test", "test")]
-    assert {path.name for path in unused} == {"utt2dur", "README", "old.toml", "model.bin"}
+    output = tmp_path / "job.toml"
+    text, config, said = drafted(output, tmp_path / "data", "--scores", tmp_path / "data" / "{set}" / "comet.txt")
+    for name, one in (("dev", config["tune"]), ("test", config["test"][0])):
+        assert one["name"] == name
+        assert (one["nbest"], one["references"]) == ([f"data/{name}/lists"], [f"data/{name}/reference"])
+        assert one["source"] == f"data/{name}/german"
+    (unused,) = re.findall("not used: (.*)", said)
+    unused_names = {path.rpartition("/")[2] for path in unused.split(", ")}
+    assert unused_names == {"utt2dur", "README", "old.toml", "model.bin", "comet.txt"}
     assert '[[test]]                                          # 12 segments, 24 hypotheses\nname = "test"\n' in text
     assert 'label = "comet"\nfile = "data/{set}/comet.txt"' in text
     assert 'use = "untranslated"\ntext = "written"\nsource_text = "source"' in text
-    (tmp_path / "job.toml").write_text(text)
-    job = Job.of(read_config(tmp_path / "job.toml"), REGISTRY)
-    assert not check(job).failed()
-    config = job.config
-    assert config.test[0].groups.name == "utt2spk"
-    assert not config.evaluation.resample_groups  # three speakers are too few
-    assert job.feature("comet", "tune").extractor.file == tmp_path / "data" / "dev" / "comet.txt"
+    assert "found 0 errors" in done("check", output, "--no-estimate").err
 
 
-def test_scores_belong_to_the_lists_with_as_many_hypotheses(tmp_path):
+def test_scores_are_columns_and_those_that_a_set_lacks_are_an_error(tmp_path):
     for seed, name in enumerate(("dev", "test")):
         write_set(tmp_path / name, seed)
-        for file in ("lists", "reference", "comet.txt"):
-            shutil.copy(tmp_path / name / file, tmp_path / f"{name}.{file}")
-        (tmp_path / f"{name}.pair.gz").write_bytes(gzip.compress(b"1 2\n" * 24))
-    files = [tmp_path / f"{name}.{file}" for name in ("dev", "test") for file in ("lists", "reference", "pair.gz")]
-    text, _, unused = drafted([*files, tmp_path / "dev.comet.txt"], tmp_path / "job.toml")
-    assert 'label = "pair"\nnames = ["1", "2"]\nfile = "{set}.pair.gz"' in text
-    assert 'name = "dev"' in text  # which {set} stands for
-    assert unused == [tmp_path / "dev.comet.txt"]  # the test set has no such scores
-    shutil.copy(tmp_path / "dev.comet.txt", tmp_path / "comet")
-    with pytest.raises(
-        FormatError, match=r"24 lines of scores, expected a line .*: 24 for dev and 24 for test, whose name"
-    ):
-        drafted([*files, tmp_path / "comet"], tmp_path / "job.toml")
+        (tmp_path / f"{name}.pair").write_text("1 2\n" * 24)
+    sets = (tmp_path / "dev", tmp_path / "test")
+    text, _, _ = drafted(tmp_path / "job.toml", *sets, "--scores", tmp_path / "{set}.pair")
+    assert 'label = "pair"\nfile = "{set}.pair"\nnames = ["1", "2"]' in text
+    (tmp_path / "dev.comet").write_text("1\n" * 24)
+    wrong = ("init", *sets, "--scores", tmp_path / "{set}.comet", "--language", "fi", "-o", tmp_path / "wrong.toml")
+    assert rerank(*wrong).err.endswith("test.comet: no such file\n")
+    (tmp_path / "test.comet").write_text("1\n" * 23)
+    assert "23" in rerank(*wrong).err.splitlines()[-1]
+
+
+def test_the_decoders_weights_start_the_tuning(place):
+    shutil.copy(ROOT / "example_nbest" / "mt" / "moses.ini", "moses.ini")
+    _, config, _ = drafted(place / "job.toml", *FILES[:3], "--weights", "moses.ini")
+    assert config["tuning"] == {"start": "moses.ini"}
+    (place / "moses.ini").write_text("[weight]\nOther0= 0.5\n")
+    assert "Other0" in refused("init", *FILES[:3], "--weights", "moses.ini", "--language", "fi", "-o", "x.toml")
+
+
+ROWS = ["id,text,score", *(f"{n},{text},-{rank}.5" for n in range(9) for rank, text in enumerate((
+    f"the dog barks at the moon {n} .", f"the dog bark at moon {n} ."), 2))]  # fmt: skip
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_totals_are_features_whatever_else_the_lists_have(tmp_path, monkeypatch, more):
+    monkeypatch.chdir(tmp_path)
+    for name in ("tune", "test"):
+        rows = [f"{row},{'tokens' if not n else 3 + n % 4}" if more else row for n, row in enumerate(ROWS)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(rows) + "\n")
+        (tmp_path / f"{name}.ref").write_text("".join(f"the dog barks at the moon {n} .\n" for n in range(9)))
+    text, _, _ = drafted(tmp_path / "a.toml", "tune.csv", "tune.ref", "test.csv", "test.ref")
+    assert 'use = "decoder-score"' in text
+    assert 'use = "word-posteriors"' in text
+    assert "#   ngram-lm: no n-gram model is among the files" in text
+
+
+def test_a_model_of_ours_is_a_feature_as_its_arpa_file_is(place):
+    done("train", "ngram", "tune.en", "-o", "lm.ngram", "--order", "2")
+    _, config, _ = drafted(place / "job.toml", *FILES[:3], "lm.ngram")
+    assert {"use": "ngram-lm", "model": "lm.ngram"} in config["feature"]
+
+
+def test_a_recognisers_lists_are_tuned_for_word_errors_and_in_lower_case(tmp_path, monkeypatch):
+    """ESPnet's folders of upper-case words, with transcripts as they are written."""
+    monkeypatch.chdir(tmp_path)
+    said = ["THE DOG BARKS AT THE MOON", "MY SISTER READS A LONG BOOK", "IT RAINS IN THE OLD TOWN"]
+    for name in ("dev", "tst"):
+        for rank in (1, 2):
+            folder = tmp_path / name / f"{rank}best_recog"
+            folder.mkdir(parents=True)
+            words = [text.replace("THE ", "") if rank == 2 else text for text in said]
+            (folder / "text").write_text("".join(f"utt_{n} {text}\n" for n, text in enumerate(words)))
+            (folder / "score").write_text("".join(f"utt_{n} tensor(-{rank}.{n})\n" for n in range(3)))
+        (tmp_path / f"{name}.text").write_text("".join(f"utt_{n} {t.capitalize()}.\n" for n, t in enumerate(said)))
+    _, config, _ = drafted(tmp_path / "asr.toml", "dev", "dev.text", "tst", "tst.text")
+    assert [metric["use"] for metric in config["metric"]] == ["wer", "cer", "ser"]
+    assert config["text"]["compared"] == ["lowercase", "no-punctuation"]
 
 
 def test_sources_in_the_lists_and_sentence_pieces(tmp_path):
@@ -254,30 +263,10 @@ def test_sources_in_the_lists_and_sentence_pieces(tmp_path):
     sources = (tmp_path / "plain" / "german").read_text().splitlines()
     blocks = (f"S-{number}\t{sources[int(number)]}\nH-{number}\t-0.5\t{text}\n" for number, text in rows)
     (tmp_path / "generate-valid.txt").write_text("".join(blocks))
-    text, (one,), _ = drafted(
-        [tmp_path / "generate-valid.txt", tmp_path / "plain" / "reference"], tmp_path / "job.toml"
-    )
-    assert one.references == [tmp_path / "plain" / "reference"]
-    assert one.sources == sources
-    assert 'source = ["undo-sentencepiece"] ' in text
-    assert 'compared = ["undo-sentencepiece"] ' in text
+    files = (tmp_path / "generate-valid.txt", tmp_path / "plain" / "reference")
+    text, config, said = drafted(tmp_path / "job.toml", *files)
+    assert config["tune"]["references"] == ["plain/reference"]
+    assert "source in the lists" in said
+    assert config["text"]["source"] == config["text"]["compared"] == ["undo-sentencepiece"]
     assert 'use = "lexical-overlap"\ntext = "written"\nsource_text = "source"' in text
     assert "not all lists have a source" not in text
-
-
-def test_speakers_are_told_from_other_tables_and_from_references(tmp_path):
-    write_set(tmp_path / "dev", 1)
-    ids = [f"u{number}" for number in range(12)]
-    one_word = [Lists(tmp_path / "dev" / "nbest", "kaldi", [NBestList(id_, (Hypothesis(word),)) for id_, word in
-                zip(ids, ["yes", "no", "stop"] * 4, strict=True)])]  # fmt: skip
-    for name, values in {
-        "text": ["yes", "no", "stop"] * 4,
-        "utt2gender": ["f", "m"] * 6,
-        "utt2spk": "abcd" * 3,
-    }.items():
-        (tmp_path / "dev" / name).write_text(
-            "".join(f"{id_} {value}\n" for id_, value in zip(ids, values, strict=True))
-        )
-    sets = sets_of(one_word, (), (), nobody)
-    assign([tmp_path / "dev" / name for name in ("utt2spk", "utt2gender", "text")], sets, (), ())
-    assert (sets[0].groups.name, [path.name for path in sets[0].references]) == ("utt2spk", ["text"])

@@ -1,0 +1,115 @@
+"""`rerank init`: drafts the first config of a job from its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING
+
+import click
+
+from rerank_adapters.cli.options import FILE, SummaryLine, format_option, output_file
+from rerank_plugins.core.plugins import Registry
+
+if TYPE_CHECKING:
+    from rerank_adapters.cli.first_config import Draft
+    from rerank_adapters.run.check import Check
+
+EXISTING = click.Path(exists=True, path_type=Path)
+
+
+@click.command("init")
+@click.argument("files", nargs=-1, type=EXISTING)
+@click.option("-o", "--output", type=output_file, default="rerank.toml", show_default=True, metavar="CONFIG",
+              help="Write the config to this file; `-` is stdout.")  # fmt: skip
+@click.option("--tune", multiple=True, type=EXISTING, metavar="FILE", help="Lists to tune on. Repeatable.")
+@click.option("--test", multiple=True, type=EXISTING, metavar="FILE", help="Lists to test on. Repeatable.")
+@click.option("-r", "--reference", "references", multiple=True, type=EXISTING, metavar="FILE",
+              help="A text that is a reference. Repeatable.")  # fmt: skip
+@click.option("--source", "sources", multiple=True, type=EXISTING, metavar="FILE",
+              help="A text that is a source. Repeatable.")  # fmt: skip
+@click.option("--scores", multiple=True, type=FILE, metavar="FILE",
+              help="Scores computed elsewhere, a line for each hypothesis; {set} stands for the name of each set of"
+                   " lists, as in {set}.comet. Repeatable.")  # fmt: skip
+@click.option("-w", "--weights", type=EXISTING, metavar="FILE", help="The decoder's weights, from which tuning starts.")
+@click.option("-m", "--metric", type=click.Choice(["bleu", "wer"]),
+              help="Tune for translations (bleu) or for speech (wer; cer for Chinese and the like).")  # fmt: skip
+@click.option("--language", metavar="CODE", help="The language of the hypotheses, as en or de.")
+@format_option
+@click.option("--force", is_flag=True, help="Overwrite a config that exists.")
+@click.pass_obj
+def command(
+    registry: Registry, files: tuple[Path, ...], output: Path, tune: tuple[Path, ...], test: tuple[Path, ...],
+    references: tuple[Path, ...], sources: tuple[Path, ...], scores: tuple[Path, ...], weights: Path | None,
+    metric: str | None, language: str | None, format_: str | None, force: bool,
+) -> None:  # fmt: skip
+    """Write a commented config for the FILES of a job.
+
+    FILES are n-best lists, their references and sources, and n-gram models; or folders of these, as dev/ and test/.
+    Which file is what, the format, the language, the tokenisation and sub-word pieces are read from the files, whose
+    names say what is tuned on and what is tested. Options say what files do not show; the files that they name need
+    not be named again. The config names the features that work with them, gives the cost of each on this machine,
+    measured on some of the lists, and why others are left out. It has passed `rerank check` when it is written.
+
+    \b
+    rerank init tune.nbest tune.en tune.de test.nbest test.en test.de
+    rerank init dev test --scores '{set}.comet'
+    rerank init --tune lists.nbest -r refs.txt -o job.toml
+    """  # noqa: D301
+    from rerank_adapters.cli.first_config import Draft
+    from rerank_adapters.cli.job_files import JobFiles, Reader, assign, sets_of
+    from rerank_adapters.job.specs import Names
+    from rerank_adapters.runtime.progress import StatusLine, duration
+    from rerank_plugins import ConfigError
+    from rerank_plugins.kit.files.text import open_atomic
+
+    summary_line = SummaryLine()
+    if output.exists() and not force and str(output) != "-":
+        raise ConfigError(f"{output}: exists already; overwrite it with --force, or name another file with -o")
+    if not (files or tune or test):
+        raise click.UsageError("Missing argument 'FILES...'.")
+    with StatusLine("reading the files"):
+        reader = Reader(registry, Names(registry).written("format", format_) if format_ else {})
+        job = JobFiles.sort(files, (*tune, *test), (*references, *sources), reader)
+        sets = sets_of(job.lists, tune, test)
+        unused = [*job.unused, *assign(job.texts, sets, sources, references, job.of_folders)]
+    if sets[0].role != "tune" or not sets[0].references:
+        needed = "lists to tune on" if sets[0].role != "tune" else "a reference for each list to tune on"
+        raise ConfigError(f"{sets[0].lists[0].path}: weights need {needed}; name the file too")
+    draft = Draft(sets, metric, language, job.models, scores, weights)
+    with StatusLine("measuring what features cost"):
+        found = _checked(draft, output, registry)
+    for finding in found.findings:
+        if finding.level == "error":
+            raise ConfigError(f"{finding.where}: {finding.text}")
+        if finding.level == "warning" and "text = [" not in finding.text:  # the draft has the steps that it could tell
+            click.echo(f"rerank: warning: {finding.where}: {finding.text}", err=True)
+    costs, notes = dict[str, str](), list[str]()
+    if found.costs is not None:
+        notes = [f"time: {line}" for line in list(found.costs.lines())[:1]]
+        for cost in found.costs.costs:
+            total = duration(cost.seconds * found.costs.texts)
+            costs[cost.label] = f"{1000 * cost.seconds:.2g} ms a text, {total} of CPU time in all"
+    for one in sets:
+        click.echo(f"{'tune' if one.role == 'tune' else one.name}: {one}", err=True)
+    if unused:
+        click.echo(f"not used: {', '.join(map(str, unused))}", err=True)
+    with open_atomic(output) as stream:
+        stream.write(draft.write(output, costs, notes))
+    summary_line.wrote("a config", output)
+    if str(output) != "-":
+        click.echo(f"next: rerank check {quote(str(output))}; rerank run {quote(str(output))}", err=True)
+    if len(sets) == 1:
+        click.echo("without test lists `rerank run` tunes the weights and prints no scores of a test set", err=True)
+
+
+def _checked(draft: Draft, output: Path, registry: Registry) -> Check:
+    """The check of a draft, with an estimate of its costs."""
+    import tomllib
+
+    from rerank_adapters.job.config import Config
+    from rerank_adapters.job.job import Job
+    from rerank_adapters.run.check import check
+
+    config = Config.model_validate({**tomllib.loads(draft.write(output)), "base": output.absolute().parent})
+    return check(Job.of(config, registry), costs=True)
