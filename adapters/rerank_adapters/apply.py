@@ -28,6 +28,7 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.rows import Rows
 from rerank_adapters.tuners.margin import with_margin
 from rerank_adapters.tuners.mbr_decision import expected_scores
+from rerank_adapters.tuning.selection import SELECTION
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import (
     ConfigError,
@@ -45,7 +46,6 @@ from rerank_plugins.core.plugins import Registry
 from rerank_plugins.core.sentences import check_lists
 
 TOTALS = "totals"  # the key of a provenance under which weights record whether the lists of the tuning had totals
-SELECTION = "selection"  # the key under which they record a selection of features
 EXAMPLE = NBestList("example", (Hypothesis("This is a test .", score=0.0),), source="This is a test .")
 
 Pair = tuple[NBestList, FeatureTable]  # a list, and the table of its features alone

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import prepare
 from rerank_adapters.tuners.grid import Axis, grid_scores
+from rerank_adapters.tuning.problem import prepare
 from rerank_plugins.core.feature_table import FeatureTable
 from tests.bench.timing import seconds
 from tests.tuners import naive_tuners as naive

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.tuners.expected_risk import ExpectedRisk
 from rerank_adapters.tuners.line_search import metric_on_line
 from rerank_adapters.tuners.mbr_decision import expected_utilities
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
+from rerank_adapters.tuning.problem import prepare, run_tuner
 from rerank_plugins.core.feature_table import FeatureTable
 from tests.bench.timing import seconds
 from tests.tuners import naive_tuners as naive
@@ -50,8 +50,8 @@ def test_line_search_against_plain_python(benchmark, data):
 )
 def test_throughput(benchmark, data, tuner):
     start = np.ones(FEATURES)
-    result = tune(data, tuner, start)  # compiled
-    benchmark.pedantic(tune, (data, tuner, start), rounds=3)
+    result = run_tuner(data, tuner, start)  # compiled
+    benchmark.pedantic(run_tuner, (data, tuner, start), rounds=3)
     visits = len(data.table.values) * len(result.trace)
     benchmark.extra_info["hypotheses visited per run, in iterations"] = visits
     before = naive.corpus_score(data.table, data.statistics, data.metric, start)
@@ -62,8 +62,8 @@ def test_one_pass_of_mira_against_plain_python(benchmark, data):
     """The twin visits 40 lists, the kernel all."""
     few, start = 40, np.ones(FEATURES)
     tuner = Mira(passes=1)
-    tune(data, tuner, start)
-    benchmark(tune, data, tuner, start)
+    run_tuner(data, tuner, start)
+    benchmark(run_tuner, data, tuner, start)
     slope = np.array([1.0, -0.5, -0.5])
 
     def slow():
@@ -72,7 +72,7 @@ def test_one_pass_of_mira_against_plain_python(benchmark, data):
             lambda totals: slope, [range(few)], 50, 0.01, 0.999, start, data.statistics.mean(axis=0),
         )  # fmt: skip
 
-    ratio = seconds(slow) * SEGMENTS / few / seconds(lambda: tune(data, tuner, start), 5)
+    ratio = seconds(slow) * SEGMENTS / few / seconds(lambda: run_tuner(data, tuner, start), 5)
     benchmark.extra_info["times as fast as plain Python"] = round(ratio)
     assert ratio > 5
 
@@ -103,7 +103,7 @@ def test_a_thousand_lists_of_a_thousand_in_two_gigabytes(benchmark):
     table = FeatureTable.dense([f"f{i}" for i in range(20)], values, np.arange(1001) * 1000)
     big = prepare(table, statistics, naive.FScore())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    result = benchmark.pedantic(tune, (big, Mert(restarts=2), np.ones(20)), rounds=1)
+    result = benchmark.pedantic(run_tuner, (big, Mert(restarts=2), np.ones(20)), rounds=1)
     gigabytes = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e6
     benchmark.extra_info["gigabytes added"] = round(gigabytes, 2)
     assert gigabytes < 1.5

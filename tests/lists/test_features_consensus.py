@@ -104,8 +104,6 @@ def test_tokens_and_lengths_of_nothing():
 
 @pytest.mark.slow
 def test_consensus_helps_on_held_out_lists(real_lists):
-    from rerank_adapters.chain.tuning import prepare, start_vector
-    from rerank_adapters.chain.tuning.cross_validation import cross_validate
     from rerank_adapters.features.extraction import Extraction
     from rerank_adapters.features.feature import Feature
     from rerank_adapters.formats.decoder_features import decoder_table
@@ -113,6 +111,8 @@ def test_consensus_helps_on_held_out_lists(real_lists):
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.metrics.bleu import Bleu
     from rerank_adapters.tuners.mira import Mira
+    from rerank_adapters.tuning.cross_validation import cross_validate
+    from rerank_adapters.tuning.problem import prepare, start_vector
     from rerank_plugins.lists.length import LengthFeature
 
     lists, reference = real_lists["tune"]

@@ -15,16 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from rerank_adapters.chain.tuning.cross_validation import CrossValidation, CrossValidationRow, cross_validation_table
 from rerank_adapters.evaluation import Comparison, Evaluation, Interval, Resampling, SegmentFacts, evaluate
 from rerank_adapters.report import numbers, plots, text
-from rerank_adapters.report.facts import Contribution, Contributions, ListLengths, RunFacts, TunedWeight
+from rerank_adapters.report.facts import ListLengths, RunFacts
+from rerank_adapters.report.held_out import cross_validation_table
 from rerank_adapters.report.output import drawn as drawn_report
 from rerank_adapters.report.page import headline, html_page
 from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines, tick_label, ticks
 from rerank_adapters.report.tables import Table, bucket_table, flat_rows, score_table, segment_table
 from rerank_adapters.report.terminal import print_changes, print_evaluation, print_table
 from rerank_adapters.report.words import marked, word_differences
+from rerank_adapters.tuning.cross_validation import CrossValidation, CrossValidationRow
+from rerank_adapters.tuning.families import Contribution, Contributions
+from rerank_adapters.tuning.weight_intervals import TunedWeight
 from rerank_plugins import ConfigError
 from tests.command_line import done
 from tests.conftest import ROOT

@@ -5,8 +5,9 @@ import re
 import pytest
 
 from rerank_adapters.evaluation import Evaluation, Interval, Resampling, SegmentFacts, evaluate
-from rerank_adapters.report.facts import ListLengths, RunFacts, TunedWeight
+from rerank_adapters.report.facts import ListLengths, RunFacts
 from rerank_adapters.report.page import html_page
+from rerank_adapters.tuning.weight_intervals import TunedWeight
 from tests.evaluation import naive_evaluation as naive
 from tests.report import chromium
 

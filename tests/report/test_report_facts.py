@@ -9,13 +9,13 @@ import re
 import numpy as np
 import pytest
 
-from rerank_adapters.analysis import weight_intervals
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import Interval
 from rerank_adapters.evaluation.measure import Measure
-from rerank_adapters.report.facts import TunedWeight
 from rerank_adapters.run.page_facts import facts_of_tuning, lengths_up_to, list_lengths
 from rerank_adapters.text import TextPipeline
+from rerank_adapters.tuning import weight_intervals
+from rerank_adapters.tuning.weight_intervals import TunedWeight
 from rerank_adapters.weights import Weights
 from rerank_plugins import Hypothesis, NBestList
 from tests.command_line import done

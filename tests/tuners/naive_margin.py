@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_adapters.chain.tuning.selection import standard_error
+from rerank_adapters.tuning.families import standard_error
 from rerank_plugins import FloatArray, Metric
 
 

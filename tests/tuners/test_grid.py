@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.metrics.edit_rate import WER
 from rerank_adapters.tuners.grid import Axis, Grid, best_point, edge_notes, grid_scores
+from rerank_adapters.tuning.problem import prepare, run_tuner
 from rerank_adapters.weights import read_weights
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.testing import check_tuner
@@ -75,13 +75,13 @@ def test_a_best_point_at_the_end_of_an_axis_is_reported():
 
 def test_the_tuner_keeps_the_other_weights(data):
     start = np.linspace(-1, 1, len(data.table.all_names))
-    result = tune(data, Grid(("f1=-2:2:9",)), start)
+    result = run_tuner(data, Grid(("f1=-2:2:9",)), start)
     assert result.score == grid_scores(data, start, [Axis.read("f1=-2:2:9")]).min()
     changed = np.flatnonzero(result.weights != start)
     assert [data.table.all_names[i] for i in changed] in ([], ["f1"])
     fixed = prepare(data.table, data.statistics, METRIC, fixed=["f1"])
     with pytest.raises(ConfigError, match="the weight of f1 is fixed"):
-        tune(fixed, Grid(("f1=-2:2:9",)), start)
+        run_tuner(fixed, Grid(("f1=-2:2:9",)), start)
 
 
 def test_contract():

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.tuners.line_search import Line, metric_on_line, upper_envelopes
 from rerank_adapters.tuners.mert import REACH, Mert, _reach
 from rerank_adapters.tuners.problem import Problem
+from rerank_adapters.tuning.problem import prepare, run_tuner
 from rerank_plugins.core.feature_table import FeatureTable
 from tests.tuners import naive_tuners as naive
 
@@ -157,7 +157,7 @@ def test_of_one_pair_of_features_it_finds_the_provably_best_weights(metric):
         best = max(
             sign * naive.corpus_score(table, statistics, metric, np.array([np.cos(a), np.sin(a)])) for a in middles
         )
-        result = tune(prepare(table, statistics, metric), Mert(restarts=30), np.ones(2), seed)
+        result = run_tuner(prepare(table, statistics, metric), Mert(restarts=30), np.ones(2), seed)
         assert sign * result.score == pytest.approx(best)
 
 
@@ -167,7 +167,7 @@ def test_one_line_search_finds_the_best_free_weight_next_to_a_fixed_one():
     for seed in range(8):
         table, statistics = naive.random_data(np.random.default_rng(seed), metric, features=2)
         data = prepare(table, statistics, metric, fixed=["f0"], lower={"f1": -2.0}, upper={"f1": 2.0})
-        result = tune(data, Mert(restarts=1), np.array([1.0, 0.3]), 0)
+        result = run_tuner(data, Mert(restarts=1), np.array([1.0, 0.3]), 0)
         grid = [naive.corpus_score(table, statistics, metric, np.array([1.0, w])) for w in np.linspace(-2, 2, 4001)]
         assert result.weights[0] == 1.0
         assert -2 <= result.weights[1] <= 2
@@ -178,7 +178,7 @@ def test_more_is_found_with_every_restart_and_rounds_never_lose():
     metric = naive.ErrorRate()
     table, statistics = naive.random_data(np.random.default_rng(3), metric, segments=40, longest=20, features=6)
     data = prepare(table, statistics, metric)
-    one, many = (tune(data, Mert(restarts=n), np.ones(6), 1) for n in (1, 10))
+    one, many = (run_tuner(data, Mert(restarts=n), np.ones(6), 1) for n in (1, 10))
     assert many.score <= one.score
     for restart in range(10):
         scores = [step.score for step in many.trace if step.restart == restart]
@@ -191,8 +191,8 @@ def test_random_directions_leave_valleys_that_coordinates_cannot():
     rng = np.random.default_rng(5)
     table, statistics = naive.random_data(rng, metric, segments=60, longest=30, features=8)
     data = prepare(table, statistics, metric)
-    plain = tune(data, Mert(restarts=3), np.ones(8), 0)
-    more = tune(data, Mert(restarts=3, directions=16), np.ones(8), 0)
+    plain = run_tuner(data, Mert(restarts=3), np.ones(8), 0)
+    more = run_tuner(data, Mert(restarts=3, directions=16), np.ones(8), 0)
     assert more.score <= plain.score
 
 
@@ -200,11 +200,11 @@ def test_sparse_features_stay_at_their_start_and_the_result_says_so():
     metric = naive.ErrorRate()
     table, statistics = naive.random_data(np.random.default_rng(0), metric, segments=20, sparse=6)
     start = np.concatenate([np.ones(3), np.linspace(-1, 1, len(table.sparse.names))])
-    result = tune(prepare(table, statistics, metric), Mert(restarts=3), start, 0)
+    result = run_tuner(prepare(table, statistics, metric), Mert(restarts=3), start, 0)
     assert any("sparse" in note for note in result.notes)
     np.testing.assert_array_equal(result.weights[3:], start[3:])
     zero = np.concatenate([np.ones(3), np.zeros(len(table.sparse.names))])
     dense_only = FeatureTable.dense(table.names, table.values, table.offsets)
-    alone = tune(prepare(dense_only, statistics, metric), Mert(restarts=3), np.ones(3), 0)
-    both = tune(prepare(table, statistics, metric), Mert(restarts=3), zero, 0)
+    alone = run_tuner(prepare(dense_only, statistics, metric), Mert(restarts=3), np.ones(3), 0)
+    both = run_tuner(prepare(table, statistics, metric), Mert(restarts=3), zero, 0)
     np.testing.assert_allclose(both.weights[:3], alone.weights)

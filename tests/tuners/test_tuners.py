@@ -6,7 +6,6 @@ import itertools
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.edit_rate import WER
 from rerank_adapters.tuners.expected_risk import ExpectedRisk
@@ -15,6 +14,7 @@ from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
+from rerank_adapters.tuning.problem import prepare, run_tuner
 from rerank_plugins.core.feature_table import FeatureTable, SparseBlock
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.testing import check_tuner
@@ -74,7 +74,7 @@ def test_contract(tuner, metric):
 def test_what_it_reports_is_so(name, metric):
     table, statistics = naive.random_data(np.random.default_rng(1), metric, segments=20, features=4)
     steps = []
-    result = tune(prepare(table, statistics, metric), SMALL[name], np.ones(4), 3, report=steps.append)
+    result = run_tuner(prepare(table, statistics, metric), SMALL[name], np.ones(4), 3, report=steps.append)
     assert result.decision == "map"
     assert tuple(steps) == result.trace
     assert result.score == pytest.approx(naive.corpus_score(table, statistics, metric, result.weights))
@@ -94,7 +94,7 @@ def test_finds_what_tells_good_from_bad_and_does_not_need_the_start(name, metric
     data = prepare(table, statistics, metric)
     alone = naive.corpus_score(table, statistics, metric, np.array([1.0, 0.0, 0.0]))
     for start in ([1.0, 1.0, 1.0], [-1.0, 1.0, 0.0]):
-        result = tune(data, SMALL[name], np.array(start), 0)
+        result = run_tuner(data, SMALL[name], np.array(start), 0)
         good, noise, constant = result.weights
         assert constant == 0
         assert good > 2.5 * abs(noise)  # of deviations 2.5 and 1: six times as loud
@@ -108,7 +108,7 @@ def test_scaling_the_start_changes_nothing(name):
     table, statistics = naive.random_data(np.random.default_rng(2), metric, segments=20)
     data = prepare(table, statistics, metric)
     start = np.array([0.3, -0.2, 0.9])
-    one, other = (tune(data, SMALL[name], c * start, 5) for c in (1.0, 128.0))
+    one, other = (run_tuner(data, SMALL[name], c * start, 5) for c in (1.0, 128.0))
     np.testing.assert_allclose(one.weights, other.weights, rtol=1e-9)
 
 
@@ -122,8 +122,8 @@ def test_scaling_and_shifting_a_feature_scales_its_weight_back(name):
     shifts = np.repeat(rng.integers(-3, 4, (table.segments, 3)), np.diff(table.offsets), axis=0)
     moved = dataclasses.replace(table, values=table.values * scales + shifts)
     start = np.ones(3)
-    one = tune(prepare(table, statistics, metric), SMALL[name], start, 0)
-    other = tune(prepare(moved, statistics, metric), SMALL[name], start / scales, 0)
+    one = run_tuner(prepare(table, statistics, metric), SMALL[name], start, 0)
+    other = run_tuner(prepare(moved, statistics, metric), SMALL[name], start / scales, 0)
     back = other.weights * scales
     np.testing.assert_allclose(one.weights, back / np.abs(back).sum(), rtol=1e-4, atol=1e-6)
 
@@ -138,7 +138,7 @@ def test_fixed_weights_stay_and_bounds_hold(name):
             table, statistics, metric, fixed=["f1"], lower={"f0": 0.0, "f2": 0.2}, upper={"f2": 0.4, "f3": -0.1}
         )
         start = np.array([0.5, -0.75, 0.3, -0.5, 0.1])
-        result = tune(data, SMALL[name], start, seed)
+        result = run_tuner(data, SMALL[name], start, seed)
         assert result.weights[1] == -0.75
         assert (result.weights >= data.lower).all()
         assert (result.weights <= data.upper).all()
@@ -149,7 +149,7 @@ def test_fixed_weights_stay_and_bounds_hold(name):
 def test_bounds_that_are_signs_leave_the_length_free(name):
     metric = naive.ErrorRate()
     table, statistics = naive.random_data(np.random.default_rng(1), metric, segments=20)
-    result = tune(prepare(table, statistics, metric, lower={"f0": 0.0}), SMALL[name], np.ones(3), 0)
+    result = run_tuner(prepare(table, statistics, metric, lower={"f0": 0.0}), SMALL[name], np.ones(3), 0)
     assert np.abs(result.weights).sum() == pytest.approx(1.0)
     assert result.weights[0] >= 0
 
@@ -160,14 +160,14 @@ def test_sparse_features_are_tuned(name):
     rng = np.random.default_rng(0)
     table, statistics = telling(rng, metric, noise=6.0)
     both = with_sparse(table, rng, statistics)
-    dense = tune(prepare(table, statistics, metric), SMALL[name], np.ones(3), 0)
+    dense = run_tuner(prepare(table, statistics, metric), SMALL[name], np.ones(3), 0)
     start = np.array([1.0, 1.0, 1.0, 0.0, 0.0])
-    result = tune(prepare(both, statistics, metric), SMALL[name], start, 0)
+    result = run_tuner(prepare(both, statistics, metric), SMALL[name], start, 0)
     bad, odd = result.weights[3:]
     assert both.sparse.names == ("bad", "odd")
     assert bad < -abs(odd)
     assert result.score < 0.8 * dense.score
-    kept = tune(prepare(both, statistics, metric, fixed=["bad"]), SMALL[name], start, 0)
+    kept = run_tuner(prepare(both, statistics, metric, fixed=["bad"]), SMALL[name], start, 0)
     assert kept.weights[3] == 0
 
 
@@ -176,7 +176,7 @@ def test_averaging_restarts(name):
     metric = naive.ErrorRate()
     table, statistics = telling(np.random.default_rng(6), metric)
     tuner = dataclasses.replace(SMALL[name], restarts=4, average_restarts=True)
-    result = tune(prepare(table, statistics, metric), tuner, np.ones(3), 0)
+    result = run_tuner(prepare(table, statistics, metric), tuner, np.ones(3), 0)
     spread = np.array([np.sqrt(np.mean((c - c.reshape(40, 20).mean(1).repeat(20)) ** 2)) for c in table.values.T])
     ends = result.restarts * spread
     mean = (ends / np.linalg.norm(ends, axis=1, keepdims=True)).mean(axis=0)[:2] / spread[:2]
@@ -188,7 +188,7 @@ def test_lists_of_one_and_of_equals_are_no_trouble(name):
     metric = naive.ErrorRate()
     table = FeatureTable.dense(("a", "b"), np.array([[1.0, 2], [3, 4], [3, 4], [0, 1], [1, 0]]), np.array([0, 1, 3, 5]))
     statistics = np.array([[1.0, 5], [0, 5], [2, 5], [3, 5], [1, 5]])
-    result = tune(prepare(table, statistics, metric), SMALL[name], np.array([1.0, 0.9]), 0)
+    result = run_tuner(prepare(table, statistics, metric), SMALL[name], np.array([1.0, 0.9]), 0)
     assert result.score == pytest.approx(100 * 2 / 15)  # of the equal ones the first, and then the better one
 
 
@@ -196,7 +196,7 @@ def test_lists_of_one_and_of_equals_are_no_trouble(name):
 def test_nothing_to_tune_is_said(name):
     metric = naive.ErrorRate()
     table = FeatureTable.dense(("a",), np.array([[2.0], [2.0], [5.0]]), np.array([0, 2, 3]))
-    result = tune(prepare(table, np.array([[1.0, 5], [2, 5], [0, 5]]), metric), SMALL[name], np.ones(1), 0)
+    result = run_tuner(prepare(table, np.array([[1.0, 5], [2, 5], [0, 5]]), metric), SMALL[name], np.ones(1), 0)
     assert result.weights.tolist() == [0.0]
     assert "nothing to tune" in result.notes[0]
     assert result.score == pytest.approx(10.0)
@@ -209,8 +209,8 @@ def test_the_order_of_lists_does_not_matter_to_what_is_chosen(name):
     table, statistics = telling(rng, metric, noise=0.3)
     shuffled = rng.permutation(40)
     other, rows = table.take_segments(shuffled)
-    one = tune(prepare(table, statistics, metric), SMALL[name], np.ones(3), 0)
-    two = tune(prepare(other, statistics[rows], metric), SMALL[name], np.ones(3), 0)
+    one = run_tuner(prepare(table, statistics, metric), SMALL[name], np.ones(3), 0)
+    two = run_tuner(prepare(other, statistics[rows], metric), SMALL[name], np.ones(3), 0)
     assert two.score == pytest.approx(one.score, abs=0.35)
 
 
@@ -239,9 +239,9 @@ def test_restarts_in_threads_give_the_same_as_one_after_the_other(monkeypatch):
     table, statistics = naive.random_data(np.random.default_rng(9), metric, segments=30, longest=12, features=5)
     data = prepare(table, statistics, metric)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    results = [tune(data, Mert(restarts=6), np.ones(5), 7)]
+    results = [run_tuner(data, Mert(restarts=6), np.ones(5), 7)]
     monkeypatch.setattr("os.cpu_count", lambda: 4)
-    results.append(tune(data, Mert(restarts=6), np.ones(5), 7))
+    results.append(run_tuner(data, Mert(restarts=6), np.ones(5), 7))
     np.testing.assert_array_equal(results[0].weights, results[1].weights)
     assert results[0].trace == results[1].trace
 

@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners.expected_risk import ExpectedRisk
 from rerank_adapters.tuners.line_search import Line
@@ -15,6 +14,7 @@ from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
 from rerank_adapters.tuners.problem import Prior, Problem
 from rerank_adapters.tuners.within_lists import one_best, spread
+from rerank_adapters.tuning.problem import prepare, run_tuner
 from tests.tuners import naive_tuners as naive
 
 PULLED = {
@@ -75,7 +75,7 @@ def test_a_prior_pulls_the_weights_towards_the_start(name):
     angles = []
     for prior in (0.0, 1e5):
         tuner = dataclasses.replace(PULLED[name], prior=prior)
-        weights = problem.standardised(tune(data, tuner, START, 0).weights)
+        weights = problem.standardised(run_tuner(data, tuner, START, 0).weights)
         angles.append(cosine(weights, problem.standardised(START)))
     assert angles[0] < 0.8
     assert angles[1] > 0.995
@@ -84,7 +84,7 @@ def test_a_prior_pulls_the_weights_towards_the_start(name):
 @every_tuner
 def test_where_a_fixed_weight_sets_the_scale_the_prior_is_the_start_itself(name):
     data = data_of(fixed=["f1"])
-    free, bound = (tune(data, dataclasses.replace(PULLED[name], prior=p), START, 0).weights for p in (0.0, 1e6))
+    free, bound = (run_tuner(data, dataclasses.replace(PULLED[name], prior=p), START, 0).weights for p in (0.0, 1e6))
     assert np.linalg.norm(bound - START) < 0.5 * np.linalg.norm(free - START)
 
 
@@ -99,7 +99,7 @@ def test_the_best_interval_of_a_line_is_that_with_the_best_score_less_its_penalt
 def test_bagged_weights_are_the_mean_of_the_bags(name, monkeypatch):
     data, start = data_of(), START
     tuner = dataclasses.replace(PULLED[name], bags=3, restarts=1)
-    result = tune(data, tuner, start, 4)
+    result = run_tuner(data, tuner, start, 4)
     problem = Problem.of(data, start)
     assert len(result.restarts) == 3
     ends = result.restarts * problem.scales
@@ -113,12 +113,12 @@ def test_bagged_weights_are_the_mean_of_the_bags(name, monkeypatch):
     best = max(iterates, key=problem.corpus_score)
     assert cosine(best, ends[0]) == pytest.approx(1)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    np.testing.assert_array_equal(tune(data, tuner, start, 4).weights, result.weights)
+    np.testing.assert_array_equal(run_tuner(data, tuner, start, 4).weights, result.weights)
 
 
 def test_restarts_of_bags_are_numbered_one_after_another():
     tuner = dataclasses.replace(next(iter(PULLED.values())), bags=3, restarts=2)
-    steps = [step.restart for step in tune(data_of(), tuner, START, 4).trace]
+    steps = [step.restart for step in run_tuner(data_of(), tuner, START, 4).trace]
     assert list(dict.fromkeys(steps)) == [0, 1, 2, 3, 4, 5]
 
 
@@ -144,7 +144,7 @@ def test_mira_with_sentence_gains_is_mira_with_them_as_statistics():
     means = list(Mira(passes=2).search(twin)(np.ones(3), np.random.default_rng(1), 0))
     # The slope of the mean is the number of lists that the background amounts to: a factor that the unit removes.
     np.testing.assert_allclose(found, means, rtol=1e-6)
-    result = tune(data, Mira(gain="sentence", passes=2), np.ones(3))
+    result = run_tuner(data, Mira(gain="sentence", passes=2), np.ones(3))
     assert "sentence scores of" in result.notes[0]
 
 
@@ -163,7 +163,7 @@ def test_a_feature_times_1000_changes_no_choice(tuner):
     scales = np.array([1.0, 1000.0, 1.0])
     larger = dataclasses.replace(table, values=table.values * scales)
     one, other = (
-        tune(prepare(lists, statistics, metric, hypotheses=texts), tuner, start, 0)
+        run_tuner(prepare(lists, statistics, metric, hypotheses=texts), tuner, start, 0)
         for lists, start in ((table, np.ones(3)), (larger, 1 / scales))
     )
     chosen = one_best(table.scores(one.weights), table.offsets)

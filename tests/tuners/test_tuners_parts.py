@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners import mira
 from rerank_adapters.tuners.expected_risk import ExpectedRisk, Posterior
@@ -19,6 +18,7 @@ from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import PairSampler, Pro
 from rerank_adapters.tuners.problem import Prior, Problem
 from rerank_adapters.tuners.within_lists import FeatureRows, centred, gains_of, metric_slope, one_best, spread
+from rerank_adapters.tuning.problem import prepare, run_tuner
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.feature_table import FeatureTable
 from tests.tuners import naive_tuners as naive
@@ -397,7 +397,7 @@ def test_mbr_chooses_the_scale_whose_choices_score_best():
     statistics = metric.statistics(lists, references)
     table = FeatureTable.dense(("f",), rng.normal(size=(90, 1)), np.arange(16) * 6)
     data = prepare(table, statistics, metric, hypotheses=lists)
-    result = tune(data, Mbr(scales=25), np.array([1.0]), 0)
+    result = run_tuner(data, Mbr(scales=25), np.array([1.0]), 0)
     assert result.decision == "mbr"
     assert result.weights.tolist() == [1.0]
 
@@ -426,7 +426,7 @@ def test_equal_scores_and_utilities_go_to_the_earlier():
 def test_mbr_needs_texts():
     table, statistics = naive.random_data(np.random.default_rng(0), naive.ErrorRate())
     with pytest.raises(ConfigError, match="texts"):
-        tune(prepare(table, statistics, naive.ErrorRate()), Mbr(), np.ones(3), 0)
+        run_tuner(prepare(table, statistics, naive.ErrorRate()), Mbr(), np.ones(3), 0)
 
 
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=12))

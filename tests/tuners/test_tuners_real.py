@@ -5,7 +5,6 @@ import time
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import held_out_score, prepare, start_vector, tune
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
@@ -16,6 +15,7 @@ from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
 from rerank_adapters.tuners.within_lists import one_best
+from rerank_adapters.tuning.problem import prepare, run_tuner, score_of, start_vector
 
 pytestmark = pytest.mark.slow
 FEW = Mert(restarts=5)  # a quarter of the usual number, and of the time
@@ -46,9 +46,9 @@ def test_mert_beats_random_search_with_ten_times_its_time(request, root, name):
         nbest, reference = folder / "nbest.txt", folder / "ref.lc.txt"
     data, _ = read(nbest, reference)
     start = start_vector(data.table, "uniform")
-    tune(data, Mert(restarts=1, rounds=1), start)  # compiled
+    run_tuner(data, Mert(restarts=1, rounds=1), start)  # compiled
     begin = time.process_time()
-    found = tune(data, FEW, start).score
+    found = run_tuner(data, FEW, start).score
     budget = 10 * (time.process_time() - begin)
     values, offsets = data.table.values, data.table.offsets
     deviations = values - np.repeat(
@@ -72,14 +72,14 @@ def test_from_equal_weights_each_tuner_comes_near_the_decoders_own(lists, tuner)
     decoder = start_vector(tuning.table, "decoder", totals)
     own = test.metric.score(test.statistics[one_best(test.table.scores(decoder), test.table.offsets)].sum(axis=0))
     assert any(own == pytest.approx(bleu, abs=0.01) for bleu in (45.66, 42.61))
-    scores = [held_out_score(test, tune(tuning, tuner, start, seed)) for seed in range(3)]
+    scores = [score_of(test, run_tuner(tuning, tuner, start, seed)) for seed in range(3)]
     assert np.mean(scores) >= own - 0.3
 
 
 def test_mbr_over_the_decoders_weights_does_no_harm(lists):
     (tuning, totals), (test, _) = lists
     decoder = start_vector(tuning.table, "decoder", totals)
-    result = tune(tuning, Mbr(), decoder)
+    result = run_tuner(tuning, Mbr(), decoder)
     assert result.score >= max(step.score for step in result.trace) - 1e-9
     own = test.metric.score(test.statistics[one_best(test.table.scores(decoder), test.table.offsets)].sum(axis=0))
-    assert held_out_score(test, result) >= own - 0.3
+    assert score_of(test, result) >= own - 0.3

@@ -6,17 +6,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rerank_adapters.analysis import contributions, weight_intervals
+from rerank_adapters.chain.learn import method_of
 from rerank_adapters.chain.run import RERANKED, TUNE, Run
 from rerank_adapters.chain.run_steps import files_of_references, of_reranking, of_weights, with_lists
 from rerank_adapters.chain.steps import Step
-from rerank_adapters.chain.tune import columns_of, families
 from rerank_adapters.evaluation import Evaluation, SegmentFacts, compare
-from rerank_adapters.report.facts import Contributions, HeldOut, RunFacts
-from rerank_adapters.report.held_out import from_record
+from rerank_adapters.features.feature import names_of
+from rerank_adapters.report.facts import RunFacts
 from rerank_adapters.report.page import html_page
 from rerank_adapters.run.page_facts import facts_of_tuning, with_lists_of
 from rerank_adapters.runtime.progress import StatusLine
+from rerank_adapters.tuning import families, weight_intervals
+from rerank_adapters.tuning.analyses import families_together, family_contributions, weights_with_intervals
+from rerank_adapters.tuning.families import Contributions
+from rerank_adapters.tuning.gain import HeldOutGain
+from rerank_adapters.tuning.selection import selected_columns
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import FeatureTable, open_atomic
 
@@ -34,16 +38,16 @@ class Results:
 
     evaluations: dict[str, Evaluation]
     contributions: Contributions | None
-    held_out: Mapping[str, HeldOut]
+    held_out: Mapping[str, HeldOutGain]
 
 
 def results_of(run: Run) -> Results:
     """The results in the files of a run that has been done."""
     texts = {test: _reports(run, test)[0].read_text(encoding="utf-8") for test in run.sets if _is_evaluated(run, test)}
-    recorded = {label: from_record(read_weights(run.weights(label)).provenance) for label in run.systems}
+    recorded = {label: HeldOutGain.of_record(read_weights(run.weights(label)).provenance) for label in run.systems}
     return Results(
         {test: Evaluation.from_json(text) for test, text in texts.items()},
-        contributions.from_json((run.folder / CONTRIBUTIONS).read_text(encoding="utf-8")),
+        families.from_json((run.folder / CONTRIBUTIONS).read_text(encoding="utf-8")),
         {label: known[0] for label, known in recorded.items() if known is not None},
     )
 
@@ -67,30 +71,35 @@ def contributions_step(run: Run) -> Step:
             "folds": job.config.evaluation.contribution_folds,
             "weights": [tuned.dense, tuned.sparse],
             "families": list(job.labels),
-            "together": contributions.families_together(job.config.system, job.labels),
+            "together": families_together(job.config.system, job.labels),
         }
         return of_weights(run, RERANKED, measured)
 
     def measure() -> None:
         weights, table = _tuned(run)
-        result = contributions.family_contributions(job, run.validated_tuning, table, weights)
+        data, together = run.validated_tuning, families_together(job.config.system, job.labels)
+        folds = job.config.evaluation.contribution_folds
+        result = family_contributions(
+            data.lists, data.references, table, weights, method_of(job), folds=folds, together=together
+        )
         with open_atomic(file) as stream:
-            stream.write(contributions.as_json(result))
+            stream.write(families.as_json(result))
 
     return Step(TUNE, "contributions", inputs, [file], measure, [run.table(TUNE), run.weights()])
 
 
 def intervals_step(run: Run) -> Step:
     """Measures how much the tuned weights depend on the segments that they were tuned on."""
-    job, file, samples = run.job, run.folder / INTERVALS, weight_intervals.samples_of(run.job)
+    job, file, samples = run.job, run.folder / INTERVALS, run.job.config.evaluation.weight_samples
+    samples = weight_intervals.usual_samples(job.tuner) if samples is None else samples
 
     def inputs() -> str:
         return of_weights(run, RERANKED, samples, read_weights(run.weights()).dense)
 
     def resample() -> None:
         weights, table = _tuned(run)
-        left = [label for label in job.labels if set(families(job, table)[label]) - set(table.names)]
-        rows = weight_intervals.weights_with_intervals(job.without(left), run.validated_tuning, table, weights)
+        data = run.validated_tuning
+        rows = weights_with_intervals(data.lists, data.references, table, weights, method_of(job), samples)
         with open_atomic(file) as stream:
             stream.write(weight_intervals.as_json(rows, samples))
 
@@ -153,7 +162,7 @@ def _reports(run: Run, test: str) -> list[Path]:
 def _tuned(run: Run) -> tuple[Weights, FeatureTable]:
     """The weights of the reranked system, and the columns of the tuning set's table that they are for."""
     weights = read_weights(run.weights())
-    return weights, columns_of(run.job, weights, FeatureTable.load(run.table(TUNE)))
+    return weights, selected_columns(FeatureTable.load(run.table(TUNE)), names_of(run.job.features()), weights.dense)
 
 
 def _facts(run: Run, tuned: Weights) -> RunFacts:
@@ -161,8 +170,8 @@ def _facts(run: Run, tuned: Weights) -> RunFacts:
     measured, intervals = ((run.folder / file).read_text(encoding="utf-8") for file in (CONTRIBUTIONS, INTERVALS))
     weights, samples = weight_intervals.from_json(intervals)
     facts = facts_of_tuning(tuned, run.name, run.job.tuner_name)
-    families = contributions.from_json(measured)
-    return replace(facts, system=RERANKED, contributions=families, weights=weights, samples=samples)
+    contributions = families.from_json(measured)
+    return replace(facts, system=RERANKED, contributions=contributions, weights=weights, samples=samples)
 
 
 def _evaluation(run: Run, name: str) -> Evaluation:

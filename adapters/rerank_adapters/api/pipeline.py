@@ -14,9 +14,8 @@ from typing import Any, Self
 
 from rerank_adapters.api.pipeline_parameters import PipelineParameters
 from rerank_adapters.apply import Pair, Reranked, pairs_of, rerank
+from rerank_adapters.chain.learn import learn, method_of
 from rerank_adapters.chain.lists import content_check, features_of, for_lists
-from rerank_adapters.chain.tune import TuningOutcome, compare_tuners, learn
-from rerank_adapters.chain.tuning.cross_validation import CrossValidation
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.given import files_of, lists_of, numbered, pair_with
 from rerank_adapters.features.extraction import RECORDED
@@ -28,6 +27,8 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.loading import all_plugins, label_of, several
 from rerank_adapters.report.explanation import Explanation
 from rerank_adapters.run.explain import explain
+from rerank_adapters.tuning.cross_validation import CrossValidation
+from rerank_adapters.tuning.tune import TuningOutcome, compare_tuners
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList
 from rerank_plugins.core.columns import one_line
@@ -138,7 +139,8 @@ class Pipeline(PipelineParameters):
         with self._settings(progress):
             job, data, values = self._tuning_set(nbests, references, table, reference_form, trust_pairs)
             tuners = {job.tuner_name: job.tuner}
-            return compare_tuners(job, tuners, data, values, folds, [self.seed])
+            lists, seeds = data.lists, [self.seed]
+            return compare_tuners(tuners, lists, data.references, values, method_of(job), folds, seeds)
 
     def predict(
         self, nbests: Iterable[NBestList], *, table: FeatureTable | None = None, progress: bool = False

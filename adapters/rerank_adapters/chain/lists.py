@@ -10,7 +10,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from rerank_adapters.chain.tune import validate_tuning
+from rerank_adapters.chain.learn import validate_tuning
 from rerank_adapters.data.content import ContentCheck
 from rerank_adapters.data.dataset import Dataset, Files
 from rerank_adapters.features.tables import records_extraction

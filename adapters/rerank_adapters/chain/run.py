@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from rerank_adapters.chain.learn import validate_tuning
 from rerank_adapters.chain.lists import content_check, files_of
-from rerank_adapters.chain.tune import validate_tuning
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.overlap import overlap_with_tuning
 from rerank_adapters.formats.feature_field import names_differ

@@ -9,19 +9,20 @@ from typing import Any
 from uuid import uuid4
 
 from rerank_adapters.apply import pairs_of, rerank
+from rerank_adapters.chain.learn import learn
 from rerank_adapters.chain.run import RERANKED, TUNE, Run
 from rerank_adapters.chain.steps import Step
-from rerank_adapters.chain.tune import columns_of, learn
 from rerank_adapters.data.unlike import ListFacts, unlike_tuning
 from rerank_adapters.evaluation.measure import Measure
+from rerank_adapters.features.feature import names_of
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.job.config import DataSet
 from rerank_adapters.job.job import Job
+from rerank_adapters.tuning.method import NAMED_STARTS
+from rerank_adapters.tuning.selection import selected_columns
 from rerank_adapters.weights import read_weights, write_weights
 from rerank_plugins import FeatureTable, __version__, open_atomic
 from rerank_plugins.core.identity import identity
-
-STARTS = ("uniform", "decoder")  # start weights that are no file
 
 
 def features_step(run: Run, name: str, label: str = RERANKED) -> Step:
@@ -74,7 +75,7 @@ def lists_step(run: Run, name: str, label: str = RERANKED) -> Step:
 
     def write_reranked() -> Iterator[str]:
         data, tuned = run.lists(name), read_weights(weights)
-        columns = columns_of(job, tuned, run.columns(name, label))
+        columns = selected_columns(run.columns(name, label), names_of(job.features()), tuned.dense)
         texts: dict[str, str] = {}
         facts = ListFacts()
         with ExitStack() as files:
@@ -103,7 +104,7 @@ def of_weights(run: Run, label: str = RERANKED, *more: object) -> str:
         "recorded": job.record(run.folder, "feature", "metric"),
         "references": files_of_references(job, data),
         "seed": job.config.seed,
-        "start": job.config.path(start) if isinstance(start, str) and start not in STARTS else None,
+        "start": job.config.path(start) if isinstance(start, str) and start not in NAMED_STARTS else None,
         "table": run.table(TUNE, label),
         "tuner": [job.tuner, job.margin],
         "tuning": job.config.tuning.model_dump(mode="json"),

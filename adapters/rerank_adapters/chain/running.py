@@ -14,10 +14,10 @@ from rerank_adapters.chain.lists import wanted_by, with_wanted
 from rerank_adapters.chain.run import TUNE, Run
 from rerank_adapters.chain.run_steps import features_step, lists_step, weights_step, with_lists
 from rerank_adapters.chain.steps import Print, Record, Step
-from rerank_adapters.chain.tune import NAMED_STARTS
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.job.job import Job
+from rerank_adapters.tuning.method import NAMED_STARTS
 from rerank_plugins import ConfigError
 
 Analyses = Callable[[Run, str], Iterable[Step]]  # the steps that analyse a data set, by its name

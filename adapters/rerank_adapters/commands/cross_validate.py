@@ -45,13 +45,14 @@ def command(
     rerank cross-validate tune.nbest.gz -r tune.en -t mert \\
         -t mira,C=0.001 -t mira,C=0.01
     """  # noqa: D301
+    from rerank_adapters.chain.learn import method_of
     from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
-    from rerank_adapters.chain.tune import compare_tuners
-    from rerank_adapters.chain.tuning.cross_validation import cross_validation_table
-    from rerank_adapters.chain.tuning.held_out_gain import with_margin
+    from rerank_adapters.report.held_out import cross_validation_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.runtime.progress import CountingBar
+    from rerank_adapters.tuning.gain import with_margin
+    from rerank_adapters.tuning.tune import compare_tuners
 
     summary_line = SummaryLine()
     job, values = with_table(job, table)
@@ -63,7 +64,9 @@ def command(
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     values = features_of(job, data, values, table)
     with CountingBar("tuned folds", len(built) * seeds * folds) as bar:
-        result = compare_tuners(job, built, data, values, folds, range(1, seeds + 1), bar.add)
+        result = compare_tuners(
+            built, data.lists, data.references, values, method_of(job), folds, range(1, seeds + 1), bar.add
+        )
     print_table(cross_validation_table(result, job.measures[0].name), report_console())
     runs = f"{counted(folds, 'fold')} and {counted(seeds, 'seed')}"
     summary_line.report(f"compared {counted(len(built), 'tuner')} on {runs}")

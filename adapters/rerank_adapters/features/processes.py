@@ -21,7 +21,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass
@@ -75,6 +83,27 @@ class Processes:
                     yield _next(waiting, ordered)
             while waiting:
                 yield _next(waiting, ordered)
+
+    def shared_results(self, work: Callable[[Item], Result], tasks: Iterable[Item]) -> Iterator[Result]:
+        """Yield the result of each task, whichever is ready first, for a few tasks on much data in memory.
+
+        All are done on this machine, by forks of this process, which share the data. Where forks are not safe, threads
+        take their place: most of such work is done by kernels that release the interpreter's lock. Raises what `work`
+        raises, and RerankError where a worker has died.
+        """
+        given = list(tasks)
+        workers = min(self.jobs, len(given))
+        if workers < 2:
+            yield from map(work, given)
+            return
+        executor: Executor = ThreadPoolExecutor(workers)  # which starts no thread before the first task
+        do: Callable[[Item], Result] = work
+        if may_fork():
+            executor, do = ProcessPoolExecutor(workers, get_context("fork"), _begin, (os.getpid(), work)), _do
+        with _ended_at_once(executor):
+            waiting = [executor.submit(do, task) for task in given]
+            while waiting:
+                yield _next(waiting, ordered=False)
 
     @contextmanager
     def _workers(self, work: Callable[[Item], Result]) -> Iterator[tuple[Callable[[Item], Future[Result]], int]]:
@@ -131,6 +160,8 @@ def _ended_at_once(executor: Executor) -> Iterator[Executor]:
             if isinstance(executor, ProcessPoolExecutor):
                 for process in list((executor._processes or {}).values()):  # `kill_workers` of Python 3.14
                     process.kill()
+            elif isinstance(executor, ThreadPoolExecutor):
+                executor.shutdown(cancel_futures=True)
             else:
                 executor.shutdown(wait=False)
             raise

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from rerank_adapters.evaluation.result import Evaluation, MetricResult, SystemScore
 from rerank_adapters.evaluation.significance import Interval
 from rerank_adapters.report import numbers
-from rerank_adapters.report.facts import Contribution, RunFacts
+from rerank_adapters.report.facts import RunFacts
 from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines
 from rerank_adapters.report.tables import noise
+from rerank_adapters.tuning.families import Contribution
 
 MAX_WEIGHTS = 20  # features that are drawn; those with the largest parts come first
 

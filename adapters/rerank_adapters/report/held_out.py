@@ -1,94 +1,65 @@
-"""The gain of reranking on held-out tuning lists, or that none is shown: as lines, as a table and as a record."""
+"""Tables of what was measured on held-out lists: gains, a cross-validation, and a selection of features."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict, fields
-from math import isinf
-from typing import Any
 
-from rerank_adapters.evaluation.significance import Interval
 from rerank_adapters.report import numbers
-from rerank_adapters.report.facts import HeldOut
 from rerank_adapters.report.tables import Table
-
-HELD_OUT = "held_out"  # the key of a provenance
-
-
-def held_out_lines(held: HeldOut, metric: str) -> tuple[str, ...]:
-    """A line with the gain, and one more with advice where none is shown."""
-    line = (
-        f"held out on {held.folds} folds of the tuning lists: {metric} {numbers.score(held.score)}, "
-        f"1-best {numbers.score(held.first)}, {gain_text(held)}; {changed_text(held)}"
-    )
-    return (line,) if held.certain else (line, f"{no_gain(held)}. {advice(held)}.")
+from rerank_adapters.tuning.cross_validation import CrossValidation
+from rerank_adapters.tuning.gain import HeldOutGain
+from rerank_adapters.tuning.selection import Selection
 
 
-def gain_text(held: HeldOut) -> str:
-    """As `a gain of +0.84 [-1.20, +2.91]`; above 0 is better, for error rates too."""
-    return f"a gain of {held.gain:+.2f} [{held.interval.low:+.2f}, {held.interval.high:+.2f}]"
-
-
-def changed_text(held: HeldOut) -> str:
-    """As `31 % of the 1-bests changed`, with the margin and the score without it where there is one."""
-    changed = f"{held.changed:.0%} of the 1-bests changed".replace("%", " %")
-    if held.without_margin is None:
-        return changed
-    margin = "margins of the folds" if isinf(held.margin) else f"a margin of {held.margin:.2f}"
-    return f"{changed} with {margin}; without a margin {numbers.score(held.without_margin)}"
-
-
-def no_gain(held: HeldOut) -> str:
-    """A sentence, without its full stop, on a gain that is not shown."""
-    if isinf(held.margin):
-        return "No gain is shown, so the margin is infinite and keeps every 1-best"
-    if not held.changed:
-        return "No gain is shown: no 1-best was replaced on the held-out lists"
-    if held.interval.high < 0:
-        return "No gain is shown: on held-out lists the new 1-bests are worse than the decoder's"
-    return "No gain is shown: the interval of the held-out gain includes zero"
-
-
-def advice(held: HeldOut) -> str:
-    """Advice for the case that no gain is shown."""
-    if isinf(held.margin):
-        return "Tune on more lists or with other features"
-    if held.without_margin is not None:
-        return "Keep the decoder's 1-bests, or tune on more lists or with other features"
-    return (
-        "Keep the decoder's 1-bests, tune on more lists or with other features, or let a margin keep the 1-bests that "
-        'others hardly lead (`margin = "tuned"` in [tuner]; -t NAME,margin=tuned)'
-    )
-
-
-def held_out_table(systems: Mapping[str, HeldOut], metric: str) -> Table:
+def held_out_table(systems: Mapping[str, HeldOutGain], metric: str) -> Table:
     """A row per system: the 1-bests' score, the held-out score, the gain with its interval, the 1-bests changed."""
     rows = []
     for name, held in systems.items():
         interval = f"[{held.interval.low:+.2f}, {held.interval.high:+.2f}]"
-        left = f"{held.changed:.0%}".replace("%", " %")
-        rows.append((name, numbers.score(held.first), numbers.score(held.score), f"{held.gain:+.2f} {interval}", left))
+        scores = (numbers.score(held.first), numbers.score(held.score), f"{held.gain:+.2f} {interval}")
+        rows.append((name, *scores, f"{100 * held.changed:.0f} %"))
     first = next(iter(systems.values()))
     notes = [
         f"Held out: choices on {first.folds} folds of the {first.segments} tuning lists, each with weights tuned on "
         "the others. A gain above 0 is better, with its 95 % interval from the paired bootstrap.",
-        *(f"{name}: {no_gain(held)}." for name, held in systems.items() if not held.certain),
+        *(f"{name}: {held.doubt}." for name, held in systems.items() if not held.certain),
     ]
     header = ("system", "1-best", "held out", "gain over the 1-best", "1-bests changed")
     return Table(f"Held out on the tuning lists: {metric}", header, tuple(rows), tuple(notes))
 
 
-def as_record(held: HeldOut, metric: str) -> dict[str, Any]:
-    """The values by name, as a provenance holds them, with the name of the metric."""
-    return {"metric": metric, **asdict(held), "interval": list(held.interval)}
+def cross_validation_table(result: CrossValidation, metric: str) -> Table:
+    """A row per tuner or baseline: held-out score with its spread over seeds, training score, lowest, highest fold."""
+    keys = {"held_out": "held out", "spread": "± over seeds", "training": "training"}
+    keys |= {"lowest_fold": "lowest fold", "highest_fold": "highest fold"}
+    seeds = len(result.seeds)
+    if seeds == 1:
+        del keys["spread"]
+    rows = []
+    for row in result.table():
+        mark = " *" if row["name"] == result.best.name else ""
+        rows.append((f"{row['name']}{mark}", *(numbers.score(row[key]) for key in keys)))
+    notes = (
+        "* marks the best held-out score.",
+        f"The held-out choices of the {result.folds} folds are pooled into one corpus score"
+        + (f"; scores are means over {seeds} seeds." if seeds > 1 else "."),
+    )
+    better = "↑" if result.higher_is_better else "↓"
+    return Table(f"Cross-validation: {metric} {better}", ("tuner", *keys.values()), tuple(rows), notes)
 
 
-def from_record(record: Mapping[str, Any]) -> tuple[HeldOut, str] | None:
-    """The gain that `as_record` wrote into a provenance, and the name of the metric; None for another record."""
-    with suppress(LookupError, TypeError, ValueError):
-        values = {key: value for key, value in record[HELD_OUT].items() if key in {f.name for f in fields(HeldOut)}}
-        return HeldOut(**{**values, "interval": Interval(*map(float, values["interval"]))}), str(
-            record[HELD_OUT]["metric"]
-        )
-    return None
+def selection_table(result: Selection, metric: str) -> Table:
+    """A row per step of a selection of families: what it added, the held-out score, how far that is behind the best."""
+    rows = []
+    for number, step in enumerate(result.steps):
+        added = f"+ {step.family}" if step.family else " ".join(result.always) or "the decoder's order"
+        behind = "best" if step.behind == step.error == 0 else f"{step.behind:.2f} ± {step.error:.2f}"
+        rows.append((added, numbers.score(step.held_out), behind, "kept" if number < result.kept else "left out"))
+    notes = (
+        f"Held out: {metric} of choices on {result.folds} folds of the tuning lists, each with weights tuned on the "
+        f"others. The smallest set is kept that is at most {result.margin:g} standard errors behind the best.",
+        *((f"Nothing was gained, so these were not added: {', '.join(result.untried)}.",) if result.untried else ()),
+    )
+    return Table(
+        f"Selection of features: {metric}", ("features", "held out", "behind the best", ""), tuple(rows), notes
+    )

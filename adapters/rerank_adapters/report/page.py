@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_adapters.report import figures, numbers, tables
-from rerank_adapters.report.facts import HeldOut, RunFacts
-from rerank_adapters.report.held_out import gain_text, no_gain
+from rerank_adapters.report.facts import RunFacts
 from rerank_adapters.report.templates import packed, render
 from rerank_adapters.report.words import Piece, word_differences
+from rerank_adapters.tuning.gain import HeldOutGain
 
 BASELINES = {"1-best": "the decoder's 1-best"}  # names of baselines in a sentence
 MIN_CHANGE = 0.005  # of a sentence score; a smaller one is written as 0.00, and has no colour
@@ -67,7 +67,7 @@ def html_page(evaluation: Evaluation, title: str = "Evaluation", facts: RunFacts
     return render("page.html.j2", values)
 
 
-def headline(evaluation: Evaluation, system: str | None = None, held: HeldOut | None = None) -> str:
+def headline(evaluation: Evaluation, system: str | None = None, held: HeldOutGain | None = None) -> str:
     """As `+5.9 BLEU over the decoder's 1-best, p < .001; 65 of 100 segments changed`.
 
     The p-value is the larger one of the tests that were run. A sentence follows where the gain on held-out lists,
@@ -88,7 +88,7 @@ def headline(evaluation: Evaluation, system: str | None = None, held: HeldOut | 
     p_values = [p for p in (comparison.bootstrap_p, comparison.randomisation_p) if p is not None]
     written = numbers.p_value(max(p_values)) if p_values else ""
     p = f", p {'< ' + written[1:] if written.startswith('<') else '= ' + written}" if written else ""
-    unsure = "" if held is None or held.certain else f". {no_gain(held)} ({gain_text(held)})"
+    unsure = "" if held is None or held.certain else f". {held.doubt} ({held.text})"
     changes = f"{changed} of {len(evaluation.segments)} segments changed"
     return f"{comparison.difference:+.1f} {metric.name} over {baseline}{p}; {changes}{unsure}"
 
@@ -100,7 +100,7 @@ def _particulars(evaluation: Evaluation, facts: RunFacts) -> dict[str, str]:
         "job": facts.job,
         "tuner": facts.tuner,
         "tuning score": score,
-        "held out": facts.held_out and gain_text(facts.held_out),
+        "held out": facts.held_out and facts.held_out.text,
         "tuned": facts.tuned_at,
         "segments": str(len(evaluation.segments)),
         "rerank-plugins": evaluation.version,

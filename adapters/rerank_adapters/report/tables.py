@@ -11,8 +11,8 @@ from rerank_adapters.evaluation.errors import MIN_STRETCHES
 from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResult
 from rerank_adapters.metrics.alignment import CORRECT, DELETION, INSERTION, SUBSTITUTION, Alignment
 from rerank_adapters.report import numbers
-from rerank_adapters.report.facts import Contributions
 from rerank_adapters.runtime.progress import counted
+from rerank_adapters.tuning.families import Contributions
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, TypeVar
 
+from rerank_adapters.chain.learn import validate_tuning
 from rerank_adapters.chain.lists import NO_SCORES, content_check, files_of, needs_ranks, with_ranks
-from rerank_adapters.chain.tune import validate_tuning
 from rerank_adapters.data.content import MAX_STYLED, TRUSTED, source_mismatches
 from rerank_adapters.data.dataset import Dataset, Files
 from rerank_adapters.data.overlap import overlap_with_tuning

@@ -16,9 +16,9 @@ from rerank_adapters.evaluation.result import Evaluation
 from rerank_adapters.features.feature import Feature
 from rerank_adapters.report.explanation import explanation_record
 from rerank_adapters.report.facts import ListLengths, RunFacts
-from rerank_adapters.report.held_out import from_record
 from rerank_adapters.run.explain import explain
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
+from rerank_adapters.tuning.gain import HeldOutGain
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, NBestFormat, SentenceModel
 from rerank_plugins.core.arrays import LongArray
@@ -36,7 +36,7 @@ def facts_of_tuning(weights: Weights, job: str, tuner: str) -> RunFacts:
         job=job,
         tuner=tuner,
         tuning_score=None if score is None else float(score),
-        held_out=recorded_gain[0] if (recorded_gain := from_record(recorded)) else None,
+        held_out=recorded_gain[0] if (recorded_gain := HeldOutGain.of_record(recorded)) else None,
         tuned_at=str(recorded.get("made", ""))[:16].replace("T", " "),
         curve=tuple(tuple(value for _, value in steps) for _, steps in groupby(trace, lambda step: step[0])),
     )

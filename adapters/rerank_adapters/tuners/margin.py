@@ -26,7 +26,7 @@ from rerank_adapters.tuners.within_lists import gains_of, metric_slope, one_best
 from rerank_plugins import FloatArray, Metric
 from rerank_plugins.core.arrays import LongArray
 
-Margin = float | Literal["tuned"]  # as a config names it, in the unit of `chain.tuning.cross_validation.unit_of_leads`
+Margin = float | Literal["tuned"]  # as a config names it, in the unit of `tuning.held_out.unit_of_leads`
 TIE = 1e-9  # scores that differ by less are equal: sums in another order have other last digits
 
 

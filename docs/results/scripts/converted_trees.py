@@ -26,14 +26,14 @@ from docs.results.scripts.added_features_table import Lists
 from docs.results.scripts.experiment import FOLDER, experiment, file_of, say
 from docs.results.scripts.texts import SHORT, TATOEBA, Words, sentences_of_text
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.tune import start_weights, tuning_data
-from rerank_adapters.chain.tuning import chosen_rows
+from rerank_adapters.chain.learn import method_of
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
+from rerank_adapters.tuning.problem import chosen_rows
 from rerank_plugins import SentenceModel, Tree
 from rerank_plugins.constituency.language_model import PcfgLanguageModel
 from rerank_plugins.constituency.model_file import write_grammar
@@ -104,10 +104,12 @@ def bleu_table(folder: Path, models: dict[str, dict[str, Path]], most: int) -> N
     outputs = {}
     for system, wanted in systems.items():
         tables = {part: part_lists.table(wanted, set()) for part, part_lists in sets.items()}
-        problem = tuning_data(job, sets["tune"].data, tables["tune"])
-        start = start_weights(job, sets["tune"].data, tables["tune"])
+        problem = method_of(job).problem(sets["tune"].data.lists, sets["tune"].data.references, tables["tune"])
+        start = method_of(job).start(sets["tune"].data.lists, tables["tune"])
         tuned = job.tuner.tune(problem, start, np.random.default_rng(1))
-        outputs[system] = sets["test"].texts(chosen_rows(tuning_data(job, sets["test"].data, tables["test"]), tuned))
+        data = sets["test"].data
+        test = method_of(job).problem(data.lists, data.references, tables["test"])
+        outputs[system] = sets["test"].texts(chosen_rows(test, tuned))
     result = evaluate(outputs, sets["test"].data.references, {"bleu": job.measures[0].metric})
     print("\n| system | BLEU | p |\n| --- | ---: | ---: |")
     for score in result.metrics[0].systems:

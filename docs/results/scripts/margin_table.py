@@ -4,7 +4,7 @@ A SET is NAME=LISTS, lists that hold their references, or NAME=LISTS,REFERENCES,
 each set, for the first metric, and applied to every other set whose decoder has the same features; at home they are
 tuned on the lists of even number and choose in those of odd number, and the reverse, and the choices are scored
 together. All margins of a row belong to the same weights: none (0), the best one on held-out lists, and the largest one
-within a standard error of that (`margin = "tuned"`).
+within a standard error of that, which is infinite where no gain is certain (`margin = "tuned"`).
 
 `held out` is the gain on held-out tuning lists that `rerank tune` prints, without a margin. The other columns have the
 gain over the 1-bests with its 95 % interval (above 0 is better, for error rates too) and the proportion of the 1-bests
@@ -27,10 +27,8 @@ import numpy as np
 
 from docs.results.scripts.experiment import experiment, named_values
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.learn import method_of
 from rerank_adapters.chain.lists import for_lists
-from rerank_adapters.chain.tune import start_weights, tuning_data
-from rerank_adapters.chain.tuning import decision_totals, take_segments, tune
-from rerank_adapters.chain.tuning.held_out_gain import HeldOutLeads, held_out, held_out_leads, raw_margin, usual_folds
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.unlike import ListFacts, differences
 from rerank_adapters.evaluation.significance import paired_gains
@@ -42,6 +40,9 @@ from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.margin import best_margin, leads_of
+from rerank_adapters.tuning.gain import gain_over_first, raw_margin
+from rerank_adapters.tuning.held_out import HeldOut, held_out, usual_folds
+from rerank_adapters.tuning.problem import decision_totals, run_tuner, take_segments
 from rerank_plugins import FloatArray, TuningData, TuningResult
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.loader import load_plugins
@@ -63,7 +64,7 @@ class Lists:
     @cached_property
     def problem(self) -> TuningData:
         """The data of a tuner."""
-        return tuning_data(self.job, self.data, self.table)
+        return method_of(self.job).problem(self.data.lists, self.data.references, self.table)
 
     def facts(self, segments: LongArray) -> ListFacts:
         """What the lists of these segments are like."""
@@ -76,21 +77,23 @@ class Tuned:
 
     problem: TuningData
     result: TuningResult
-    leads: HeldOutLeads
+    held: HeldOut
+    seed: int
 
     @classmethod
     def on(cls, lists: Lists, segments: LongArray) -> Tuned:
         """Tune on these segments."""
-        problem, seed = take_segments(lists.problem, segments), lists.job.config.seed
-        start, tuner = start_weights(lists.job, lists.data, lists.table), lists.job.tuner
-        leads = held_out_leads(problem, tuner, start, usual_folds(problem, tuner), seed, jobs=lists.job.config.jobs)
-        return cls(problem, tune(problem, tuner, start, seed=seed), leads)
+        problem, method = take_segments(lists.problem, segments), method_of(lists.job)
+        start, tuner, seed = method.start(lists.data.lists, lists.table), method.tuner, method.seed
+        held = held_out(problem, tuner, start, usual_folds(problem, tuner), seed, method.processes)
+        return cls(problem, run_tuner(problem, tuner, start, seed), held, seed)
 
     @cached_property
     def margins(self) -> list[float]:
         """The margins of `MARGINS`, in the unit of the totals."""
-        held = self.leads.leads, self.leads.first, self.leads.leading, self.problem.metric
-        margins = 0.0, best_margin(*held, errors=0.0), best_margin(*held)
+        held, metric = self.held, self.problem.metric
+        best = best_margin(held.leads, held.first, held.leading, metric, errors=0.0)
+        margins = 0.0, best, gain_over_first(held, metric, "tuned", self.seed).margin
         return [raw_margin(self.problem, self.result, margin) for margin in margins]
 
     def chosen(self, data: TuningData, margin: float) -> tuple[FloatArray, LongArray]:
@@ -129,7 +132,7 @@ def rows_of(sets: dict[str, Lists]) -> Iterator[tuple[str, ...]]:
     for name, lists in sets.items():
         everything = np.arange(lists.table.segments)
         tuned = Tuned.on(lists, everything)
-        held = held_out(tuned.leads, lists.problem.metric, 0.0, lists.job.config.seed)
+        held = gain_over_first(tuned.held, lists.problem.metric, 0.0, tuned.seed)
         gain = f"{held.gain:+.2f} [{held.interval.low:+.2f}, {held.interval.high:+.2f}]"
         yield name, "itself, by halves", f"{held.first:.2f}", gain, *at_home(lists), "no"
         recorded = lists.facts(everything).record(None)

@@ -36,7 +36,7 @@ from rerank_adapters.applications.missing_words.incomplete import Incomplete
 from rerank_adapters.applications.missing_words.insertions import Inserting
 from rerank_adapters.applications.missing_words.locate import Locating
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.tune import start_weights, tuning_data
+from rerank_adapters.chain.learn import method_of
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.significance import mcnemar
 from rerank_adapters.formats.decoder_features import decoder_table
@@ -161,8 +161,8 @@ def tuned_scores(
     """
     tuning, test = pair
     table, data = tuning.table(labels, kept), tuning.places if places else tuning.data
-    problem = tuning_data(job, data, table)
-    tuned = job.tuner.tune(problem, start_weights(job, data, table), np.random.default_rng(1))
+    problem = method_of(job).problem(data.lists, data.references, table)
+    tuned = job.tuner.tune(problem, method_of(job).start(data.lists, table), np.random.default_rng(1))
     return test.table(labels, kept).scores(tuned.weights)
 
 

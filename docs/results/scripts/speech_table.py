@@ -37,9 +37,7 @@ import numpy as np
 from docs.results.scripts.experiment import FILE, Listed, experiment, named_values, say
 from docs.results.scripts.spoken_text import train_on_spoken, write_frequencies
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.tune import tuning_data
-from rerank_adapters.chain.tuning import chosen_rows, prepare, start_vector, take_segments
-from rerank_adapters.chain.tuning.cross_validation import cross_validate
+from rerank_adapters.chain.learn import method_of
 from rerank_adapters.cli.main import log_on_stderr
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import Evaluation, SegmentFacts, evaluate
@@ -51,6 +49,8 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.tuning.cross_validation import cross_validate
+from rerank_adapters.tuning.problem import chosen_rows, prepare, start_vector, take_segments
 from rerank_plugins import FeatureTable, RerankError, Tuner, TuningData
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.loader import load_plugins
@@ -107,9 +107,8 @@ class Lists:
             features.append({**plugin_table(SCORE["score"]), "label": "score"})
             self.job = self.job.changed(feature=features)
         self.data = Dataset(file.stem, self.nbests, references)
-        self.whole = tuning_data(
-            self.job, self.data, self.job.extraction().table(self.nbests, decoder_table(self.nbests))
-        )
+        table = self.job.extraction().table(self.nbests, decoder_table(self.nbests))
+        self.whole = method_of(self.job).problem(self.nbests, references, table)
 
     def with_only(self, labels: frozenset[str]) -> TuningData:
         """The data with the features of these labels alone."""

@@ -18,7 +18,6 @@ import click
 import numpy as np
 
 from docs.results.scripts.experiment import FOLDER, Listed, experiment, file_of, say
-from rerank_adapters.chain.tuning import prepare, start_vector
 from rerank_adapters.evaluation import Resampling, evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.delimited import MosesFormat
@@ -31,6 +30,7 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
+from rerank_adapters.tuning.problem import prepare, start_vector
 from rerank_plugins import FeatureTable, Tuner, TuningData, TuningResult
 from rerank_plugins.core.arrays import FloatArray
 

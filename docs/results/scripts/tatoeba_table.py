@@ -31,10 +31,8 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, experiment, say
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.learn import method_of
 from rerank_adapters.chain.lists import files_of
-from rerank_adapters.chain.tune import start_weights, tuning_data
-from rerank_adapters.chain.tuning import chosen_rows
-from rerank_adapters.chain.tuning.cross_validation import cross_validate
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import Comparison, Evaluation, compare
 from rerank_adapters.evaluation.result import MetricResult
@@ -47,6 +45,8 @@ from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.mbr import Mbr
+from rerank_adapters.tuning.cross_validation import cross_validate
+from rerank_adapters.tuning.problem import chosen_rows
 from rerank_plugins import FeatureTable, RerankError, TuningData
 from rerank_plugins.core.loader import load_plugins
 
@@ -136,7 +136,7 @@ class Lists:
         wanted = set(self.decoder) | {name for label in labels for name in columns_of(self.job.features())[label]}
         kept = [column for column, name in enumerate(self.all.names) if name in wanted]
         table = replace(self.all, names=tuple(self.all.names[i] for i in kept), values=self.all.values[:, kept])
-        return tuning_data(self.job, self.data, table)
+        return method_of(self.job).problem(self.data.lists, self.data.references, table)
 
     def texts(self, rows: np.ndarray) -> list[str]:
         """The hypotheses in these rows, one for each list."""
@@ -218,7 +218,7 @@ def job_of(config: Path, jobs: int | None) -> tuple[Job, DataSet, DataSet]:
 
 def start_of(job: Job, data: Dataset, table: FeatureTable) -> np.ndarray:
     """The start weights that the config names, for the columns of the table."""
-    start: np.ndarray = start_weights(job, data, table)
+    start: np.ndarray = method_of(job).start(data.lists, table)
     return start
 
 

@@ -22,11 +22,8 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, FOLDER, experiment, file_of, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.tune import DECODER, families, start_weights, tuning_data
-from rerank_adapters.chain.tuning.cross_validation import tuned_folds
-from rerank_adapters.chain.tuning.selection import Selecting, Selection, standard_error
-from rerank_adapters.data.dataset import Dataset
-from rerank_adapters.features.processes import Processes
+from rerank_adapters.chain.learn import method_of
+from rerank_adapters.features.processes import HERE, Processes
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
@@ -36,6 +33,10 @@ from rerank_adapters.job.specs import Spec
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.mira import Mira
+from rerank_adapters.tuning.families import standard_error
+from rerank_adapters.tuning.held_out import held_out
+from rerank_adapters.tuning.method import DECODER
+from rerank_adapters.tuning.selection import Selecting, Selection
 from rerank_plugins import FeatureTable, FloatArray, RerankError, TuningData
 from rerank_plugins.core.loader import load_plugins
 
@@ -67,16 +68,16 @@ class Comparison:
         if selects:
             selections = self.selections.setdefault(f"{metric} {start} {margin}", {})
             selector = Mira(passes=self.passes)
-            tuner = Selecting(tuner, selector, self.families, [DECODER], 3, margin, 1, selections)
+            tuner = Selecting(tuner, selector, self.families, [DECODER], 3, margin, HERE, selections)
         data = self.data[metric]
         offsets = data.table.offsets
         chosen = np.empty((self.seeds, data.table.segments), np.int64)
         scores = []
         begin = time.process_time()
         for seed in range(self.seeds):
-            for fold in tuned_folds(data, tuner, self.starts[start], self.folds, seed):
-                chosen[seed, fold.segments] = offsets[fold.segments] + fold.rows - fold.data.table.offsets[:-1]
-                scores.append(fold.result.score)
+            held = held_out(data, tuner, self.starts[start], self.folds, seed)
+            chosen[seed] = offsets[:-1] + held.positions
+            scores += held.training.tolist()
         seconds = (time.process_time() - begin) / len(scores)
         sizes = [len(s.families) for s in tuner.selections.values()] if isinstance(tuner, Selecting) else []
         return Outcome(chosen, float(np.mean(scores)), seconds, float(np.mean(sizes)) if sizes else 0.0)
@@ -112,16 +113,17 @@ def main(
     nbests = read_nbest([files[0]], job.format, files[1])
     if [nbest.segment_id for nbest in nbests] != list(features.segment_ids):
         raise RerankError(f"{table}: not a table of the lists {files[0]}")
-    lists_read = Dataset("tune", nbests, read_references([files[2]]).for_segments([n.segment_id for n in nbests]))
-    data = {name: tuning_data(job.changed(metric=[metric]), lists_read, features) for name, metric in METRICS.items()}
-    starts = {name: start_weights(job, lists_read, features, name) for name in ("uniform", "decoder")}
+    references = read_references([files[2]]).for_segments([nbest.segment_id for nbest in nbests])
+    methods = {name: method_of(job.changed(metric=[metric])) for name, metric in METRICS.items()}
+    data = {name: method.problem(nbests, references, features) for name, method in methods.items()}
+    starts = {name: method_of(job).start(nbests, features, name) for name in ("uniform", "decoder")}
     if noise:
         data = {name: _with_noise(tuning, noise) for name, tuning in data.items()}
         starts = {
             "uniform": np.append(starts["uniform"], np.ones(noise)),
             "decoder": np.append(starts["decoder"], np.zeros(noise)),
         }
-    compare = Comparison(job, data, starts, families(job, data["bleu"].table), folds, seeds, passes)
+    compare = Comparison(job, data, starts, method_of(job).families(data["bleu"].table), folds, seeds, passes)
     outcomes = []
     for setting, outcome in zip(settings, Processes(jobs).results(compare, settings, ordered=True), strict=True):
         outcomes.append(outcome)

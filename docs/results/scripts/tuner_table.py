@@ -18,9 +18,7 @@ import numpy as np
 
 from docs.results.scripts.experiment import FOLDER, Listed, experiment, file_of, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.tune import baseline_weights, start_weights, tuning_data
-from rerank_adapters.chain.tuning import held_out_score
-from rerank_adapters.chain.tuning.cross_validation import cross_validate
+from rerank_adapters.chain.learn import method_of
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
@@ -31,6 +29,8 @@ from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.job.specs import Spec
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.tuning.cross_validation import cross_validate
+from rerank_adapters.tuning.problem import score_of
 from rerank_plugins import TuningResult
 from rerank_plugins.core.loader import load_plugins
 
@@ -59,14 +59,14 @@ def main(lists: Path, features: tuple[str, ...], tuners: tuple[str, ...], seeds:
         references = read_references([files[2]]).for_segments([n.segment_id for n in nbests])
         table = job.extraction().table(nbests, decoder_table(nbests))
         data = Dataset(name, nbests, references)
-        sets[name] = data, table, tuning_data(job, data, table)
+        sets[name] = data, table, method_of(job).problem(data.lists, data.references, table)
     data, table, problem = sets["tune"]
     test = sets["test"][2]
-    start = start_weights(job, data, table)
+    start = method_of(job).start(data.lists, table)
     rows = []
-    for name, weights in baseline_weights(job, data, table).items():
+    for name, weights in method_of(job).baselines(data.lists, table).items():
         unchanged = TuningResult(weights, 0.0)
-        scores = [held_out_score(problem, unchanged), held_out_score(test, unchanged)]
+        scores = [score_of(problem, unchanged), score_of(test, unchanged)]
         rows.append((name, "", *(f"{score:.2f}" for score in scores), "", ""))
     known = job.registry.entries["tuner"]
     for name in tuners or [
@@ -79,7 +79,7 @@ def main(lists: Path, features: tuple[str, ...], tuners: tuple[str, ...], seeds:
         begin = time.process_time()
         results = [tuner.tune(problem, start, np.random.default_rng(seed)) for seed in SEEDS[:seeds]]
         seconds = (time.process_time() - begin) / len(results)
-        tests = [held_out_score(test, result) for result in results]
+        tests = [score_of(test, result) for result in results]
         tuned = np.mean([result.score for result in results])
         spread = f"{min(tests):.2f} to {max(tests):.2f}"
         rows.append((name, f"{held_out:.2f}", f"{tuned:.2f}", f"{np.mean(tests):.2f}", spread, f"{seconds:.2f}"))

@@ -19,9 +19,9 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, Listed, experiment, say
 from docs.results.scripts.tatoeba_table import EVERYTHING, WITHOUT_SYNTAX, Lists, job_of, start_of, systems_of
-from rerank_adapters.chain.tuning import held_out_score, take_segments
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.tuning.problem import score_of, take_segments
 from rerank_plugins import RerankError
 
 
@@ -53,7 +53,7 @@ def main(config: Path, sizes: tuple[int, ...], parts: int, jobs: int | None) -> 
                 job.tuner.tune(take_segments(whole, chosen), start, np.random.default_rng([job.config.seed, part]))
                 for part, chosen in enumerate(numbers)
             ]
-            scores[name].append([held_out_score(seen, result) for result in fitted])
+            scores[name].append([score_of(seen, result) for result in fitted])
     rows = []
     for size, without, everything in zip(sizes, scores[WITHOUT_SYNTAX], scores[EVERYTHING], strict=True):
         difference = np.subtract(everything, without)

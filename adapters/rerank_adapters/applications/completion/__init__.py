@@ -127,13 +127,15 @@ def answer_all(job: Job, data: Dataset, weights: Weights | None, folds: int) -> 
 
 def combined_answers(job: Job, data: Dataset, table: FeatureTable, folds: int) -> Answers:
     """All features together; each question is answered with weights tuned on the folds that it is not in."""
-    from rerank_adapters.chain.tune import start_weights, tuning_data
-    from rerank_adapters.chain.tuning.cross_validation import held_out_choices
-    from rerank_adapters.chain.tuning.held_out_gain import with_margin
+    from rerank_adapters.chain.learn import method_of
+    from rerank_adapters.tuning.gain import with_margin
+    from rerank_adapters.tuning.held_out import held_out
 
-    problem, start = tuning_data(job, data, table), start_weights(job, data, table)
-    tuner = with_margin(job.tuner, job.margin)
-    return Answers(f"all, {folds}-fold", held_out_choices(problem, tuner, start, folds, job.config.seed))
+    method = method_of(job)
+    problem, start = method.problem(data.lists, data.references, table), method.start(data.lists, table)
+    tuner = with_margin(method.tuner, method.margin)
+    held = held_out(problem, tuner, start, folds, method.seed, method.processes)
+    return Answers(f"all, {folds}-fold", held.positions)
 
 
 def accuracy_tables(questions: Sequence[Question], systems: Sequence[Answers], baseline: str) -> list[Table]:

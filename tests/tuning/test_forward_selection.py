@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import prepare
-from rerank_adapters.chain.tuning.cross_validation import cross_validate
-from rerank_adapters.chain.tuning.selection import FamilyTrials, forward_selection
+from rerank_adapters.features.processes import Processes
 from rerank_adapters.tuners.mira import Mira
+from rerank_adapters.tuning.cross_validation import cross_validate
+from rerank_adapters.tuning.families import FamilyTrials
+from rerank_adapters.tuning.problem import prepare
+from rerank_adapters.tuning.selection import forward_selection
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.feature_table import FeatureTable
 from tests.tuners import naive_tuners as naive
@@ -55,7 +57,7 @@ def test_is_the_loop_over_cross_validations(data):
 
 
 def test_base_patience_and_jobs(data):
-    steps = forward_selection(trials_of(data, jobs=3), ["good"], patience=1)
+    steps = forward_selection(trials_of(data, processes=Processes(3)), ["good"], patience=1)
     whole = forward_selection(trials_of(data), ["good"])
     scores = [step.score for step in steps]
     assert len(steps) == min(scores.index(min(scores)) + 2, 4)

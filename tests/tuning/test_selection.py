@@ -7,10 +7,14 @@ import tomllib
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import prepare
-from rerank_adapters.chain.tuning.cross_validation import cross_validate, tuned_folds
-from rerank_adapters.chain.tuning.selection import PATIENCE, Selecting, selection_table, standard_error
+from rerank_adapters.features.processes import Processes
+from rerank_adapters.report.held_out import selection_table
 from rerank_adapters.tuners.mira import Mira
+from rerank_adapters.tuning.cross_validation import cross_validate
+from rerank_adapters.tuning.families import standard_error
+from rerank_adapters.tuning.held_out import held_out as choices_of
+from rerank_adapters.tuning.problem import prepare
+from rerank_adapters.tuning.selection import ROUNDS_WITHOUT_GAIN, Selecting
 from rerank_plugins.core.errors import ConfigError
 from tests.command_line import done
 from tests.tuners import naive_tuners as naive
@@ -42,7 +46,7 @@ def held_out(data, kept):
 
 
 def test_each_round_adds_the_best_family(data):
-    result = select_families(data, FAMILIES, always=["base"], folds=3, seed=3, margin=0.0, jobs=2)
+    result = select_families(data, FAMILIES, always=["base"], folds=3, seed=3, margin=0.0, processes=Processes(2))
     kept, left = ["base"], ["good", "noise", "more noise", "better"]
     assert result.steps[0].held_out == held_out(data, kept)
     for step in result.steps[1:3]:
@@ -75,7 +79,7 @@ def test_the_search_ends_where_nothing_is_gained(data):
     statistics = np.ones_like(data.statistics)  # whatever is chosen, the score is the same
     families = {f"{i}": [f"f{i}"] for i in range(6)}
     result = select_families(dataclasses.replace(data, statistics=statistics), families, folds=2)
-    assert len(result.steps) == 1 + PATIENCE
+    assert len(result.steps) == 1 + ROUNDS_WITHOUT_GAIN
     assert result.families == ("0",)  # without which nothing would be left to choose by
     assert result.left_out == ("1", "2", "3", "4", "5")
     others = select_families(dataclasses.replace(data, statistics=statistics), {"0": ["f0"]}, folds=2)
@@ -97,15 +101,22 @@ def test_the_standard_error_is_that_of_the_bootstrap():
 def test_a_selection_is_made_on_the_folds_that_are_tuned_on(data):
     options = {"always": ["base"], "folds": 3}
     tuner = Selecting(TUNER, TUNER, FAMILIES, **options)
-    start, column = np.ones(6), {name: i for i, name in enumerate(data.table.names)}
-    for fold in tuned_folds(data, tuner, start, 2, 5):
-        ids = tuple(str(s) for s in range(24) if s not in fold.segments)
+    held = choices_of(data, tuner, np.ones(6), 2, 5)
+    for number in range(2):
+        ids = tuple(str(s) for s in np.flatnonzero(held.fold != number))
         selection = tuner.selections[ids]
-        left_out = [column[name] for family in selection.left_out for name in FAMILIES[family]]
-        assert left_out
-        assert (fold.result.weights[left_out] == 0).all()
-        assert fold.result.weights[column["f5"]] > 0
+        assert selection.left_out
+        assert "better" in selection.families
     assert len(tuner.selections) == 2
+
+
+def test_what_is_left_out_gets_weight_0(data):
+    tuner = Selecting(TUNER, TUNER, FAMILIES, ["base"], 3)
+    weights = tuner.tune(data, np.ones(6), np.random.default_rng(1)).weights
+    (selection,) = tuner.selections.values()
+    left_out = [name for family in selection.left_out for name in FAMILIES[family]]
+    assert left_out
+    assert {name for name, weight in zip(data.table.names, weights, strict=True) if weight == 0} == set(left_out)
 
 
 def test_too_many_folds_are_refused(data):

@@ -6,17 +6,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rerank_adapters.analysis.ablation import PARTS, ablate, trials_needed
-from rerank_adapters.analysis.contributions import contributions
-from rerank_adapters.analysis.weight_intervals import resampled_weights, standardised
-from rerank_adapters.chain.tuning import prepare, take_segments
-from rerank_adapters.chain.tuning.selection import FamilyTrials
-from rerank_adapters.commands.ablate import ablation_records, ablation_tables
 from rerank_adapters.evaluation import Resampling, evaluate
 from rerank_adapters.evaluation.significance import holm, paired_gains
+from rerank_adapters.features.processes import Processes
 from rerank_adapters.job.config import Evaluation
+from rerank_adapters.report.ablation import ablation_records, ablation_tables
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.within_lists import correlations_within_lists
+from rerank_adapters.tuning.ablation import PARTS, ablate, trials_needed
+from rerank_adapters.tuning.families import FamilyTrials, contributions
+from rerank_adapters.tuning.problem import prepare, take_segments
+from rerank_adapters.tuning.weight_intervals import resampled_weights, standardised
 from tests.command_line import done, refused
 from tests.tuners import naive_tuners as naive
 
@@ -64,7 +64,7 @@ def test_gains_are_those_of_an_evaluation(metric):
 
 
 def test_losses_are_the_contributions(data, ablation):
-    expected = contributions(data, np.ones(7), FAMILIES, TUNER, np.ones(7), folds=4, seed=1)
+    expected = contributions(FamilyTrials(data, FAMILIES, TUNER, np.ones(7), 4, (1,)), np.ones(7))
     assert ablation.whole == expected.held_out
     for trial, row in zip(ablation.left_out, expected.rows, strict=True):
         assert (trial.family, trial.features, trial.score) == (row.family, row.columns, row.held_out)
@@ -101,7 +101,7 @@ def test_the_trials_that_are_needed_are_those_of_all_sets_that_may_be_tried(part
 
 def test_resampled_weights_are_those_of_drawn_segments(data):
     told = []
-    resampled = resampled_weights(data, TUNER, np.ones(7), 3, 5, jobs=2, progress=told.append)
+    resampled = resampled_weights(data, TUNER, np.ones(7), 3, 5, processes=Processes(2), progress=told.append)
     assert sum(told) == 3
     for number, weights in enumerate(resampled):
         rng = np.random.default_rng([5, number])

@@ -6,13 +6,14 @@ import json
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import least_squares, prepare, record, start_vector, take_segments, tune
-from rerank_adapters.chain.tuning.cross_validation import cross_validate, cross_validation_table
+from rerank_adapters.features.processes import Processes
 from rerank_adapters.metrics.bleu import Bleu
+from rerank_adapters.report.held_out import cross_validation_table
 from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
-from rerank_adapters.tuners.within_lists import FeatureRows
+from rerank_adapters.tuning.cross_validation import cross_validate
+from rerank_adapters.tuning.problem import prepare, record, run_tuner, start_vector, take_segments
 from rerank_plugins.core.errors import ConfigError, PluginError, RerankError
 from rerank_plugins.core.feature_table import FeatureTable
 from rerank_plugins.core.metrics_and_tuners import Tuner, TuningResult
@@ -134,13 +135,14 @@ def test_no_decoders_weights_without_totals_that_fit():
         start_vector(table, "decoder", rng.normal(size=len(table.values)))
 
 
-def test_least_squares_equals_numpys():
+def test_sparse_features_that_overlap_with_dense_ones_are_fitted_too():
+    """Of many weights that reproduce the totals, those are found that least squares over all columns finds."""
     rng = np.random.default_rng(2)
     table, _ = naive.random_data(rng, METRIC, segments=30, sparse=5)
     sparse = table.sparse
     full = np.hstack([table.values, np.stack([sparse.dot(unit) for unit in np.eye(len(sparse.names))], axis=1)])
-    totals = rng.normal(size=len(full))
-    found = least_squares(FeatureRows(table.values, sparse), totals)
+    totals = full @ rng.normal(size=full.shape[1])
+    found = start_vector(table, "decoder", totals)
     np.testing.assert_allclose(found, np.linalg.lstsq(full, totals, rcond=None)[0], atol=1e-8)
 
 
@@ -150,32 +152,32 @@ def test_least_squares_equals_numpys():
 def test_a_record_can_be_written_and_repeats_the_run(data):
     start = start_vector(data.table, "uniform")
     tuner = Mira(passes=4, restarts=2)
-    result = tune(data, tuner, start, 11)
+    result = run_tuner(data, tuner, start, 11)
     noted = json.loads(json.dumps(record(data, tuner, start, 11, result)))
     assert noted["options"]["passes"] == 4
     assert noted["score"] == result.score
     assert noted["start"] == {"f0": 1.0, "f1": 1.0, "f2": 1.0}
-    again = tune(data, Mira(**noted["options"]), start_vector(data.table, noted["start"]), noted["seed"])
+    again = run_tuner(data, Mira(**noted["options"]), start_vector(data.table, noted["start"]), noted["seed"])
     np.testing.assert_array_equal(again.weights, result.weights)
-    assert (tune(data, tuner, start, 12).restarts != result.restarts).any()
+    assert (run_tuner(data, tuner, start, 12).restarts != result.restarts).any()
 
 
 def test_weights_that_break_the_contract_are_refused(data):
     start = start_vector(data.table, "uniform")
     size = len(start)
     with pytest.raises(ConfigError, match=f"2 values for {size} features"):
-        tune(data, Mira(), np.ones(2))
+        run_tuner(data, Mira(), np.ones(2))
     with pytest.raises(ConfigError, match="f1 is not finite"):
-        tune(data, Mira(), np.where(np.arange(size) == 1, np.nan, start))
+        run_tuner(data, Mira(), np.where(np.arange(size) == 1, np.nan, start))
     with pytest.raises(
         PluginError, match=r"Constant: tune, weights: found .*, wanted a float64 array of shape \(features\)"
     ):
-        tune(data, Constant([1, 2]), start)
+        run_tuner(data, Constant([1, 2]), start)
     held = dataclasses.replace(data, fixed=np.arange(size) == 0)
     with pytest.raises(PluginError, match="found 2 for the fixed feature 'f0', wanted its start value 1"):
-        tune(held, Constant(2 * start), start)
+        run_tuner(held, Constant(2 * start), start)
     with pytest.raises(ConfigError, match="f0 is fixed outside its bounds"):
-        tune(dataclasses.replace(held, upper=np.full(size, 0.5)), Mira(), start)
+        run_tuner(dataclasses.replace(held, upper=np.full(size, 0.5)), Mira(), start)
 
 
 # --- cross-validation -------------------------------------------------------------------------------------------------
@@ -187,7 +189,7 @@ def test_folds_are_pooled_into_one_corpus_score(data):
     uniform = start_vector(data.table, "uniform")
     tuned = []
     result = cross_validate(
-        data, {"constant": Constant(weights)}, uniform, folds=4, seeds=(0, 1), baselines={"equal": uniform}, jobs=2,
+        data, {"constant": Constant(weights)}, uniform, folds=4, seeds=(0, 1), baselines={"equal": uniform}, processes=Processes(2),
         progress=tuned.append,
     )  # fmt: skip
     constant, equal = result.rows

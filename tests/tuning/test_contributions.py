@@ -3,19 +3,22 @@
 import json
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from rerank_adapters.analysis.contributions import contributions, families_together
-from rerank_adapters.chain.tune import families, fast_tuner
-from rerank_adapters.chain.tuning import prepare
-from rerank_adapters.chain.tuning.cross_validation import cross_validate
-from rerank_adapters.job.config import System
+from rerank_adapters.evaluation.measure import Measure
+from rerank_adapters.features.processes import Processes
+from rerank_adapters.job.config import System, Tuning
 from rerank_adapters.report.tables import contribution_table
+from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
+from rerank_adapters.tuning.analyses import families_together
+from rerank_adapters.tuning.cross_validation import cross_validate
+from rerank_adapters.tuning.families import FamilyTrials, contributions
+from rerank_adapters.tuning.method import Method
+from rerank_adapters.tuning.problem import prepare
 from rerank_adapters.weights import read_weights
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.feature_table import FeatureTable
@@ -32,10 +35,9 @@ def data():
     return prepare(table, statistics, METRIC)
 
 
-def measured(data, weights, **options):
-    start = np.ones_like(weights)
-    options = {"folds": 4, "seed": 2, **options}
-    return contributions(data, weights, FAMILIES, Mira(passes=5), start, **options)
+def measured(data, weights, folds=4, **options):
+    trials = FamilyTrials(data, FAMILIES, Mira(passes=5), np.ones_like(weights), folds, (2,), **options)
+    return contributions(trials, weights)
 
 
 def test_spread_is_the_standard_deviation_within_lists(data):
@@ -68,7 +70,7 @@ def test_families_that_cancel_out_have_their_own_spread(data):
     table = FeatureTable.dense(["f0", "f1"], values, data.table.offsets)
     families = {"first": ["f0"], "second": ["f1"]}
     both = prepare(table, data.statistics, METRIC)
-    result = contributions(both, np.ones(2), families, Mira(passes=1), np.ones(2), folds=2, seed=2)
+    result = contributions(FamilyTrials(both, families, Mira(passes=1), np.ones(2), 2, (2,)), np.ones(2))
     squares = np.concatenate([(part - part.mean()) ** 2 for part in np.split(values[:, 0], table.offsets[1:-1])])
     assert [row.spread for row in result.rows] == pytest.approx([np.sqrt(squares.mean())] * 2)
 
@@ -76,7 +78,7 @@ def test_families_that_cancel_out_have_their_own_spread(data):
 def test_the_loss_is_that_of_tuning_without_the_family(data):
     """The same as cross-validation on a table in which the family's features are zero and its weights are fixed."""
     weights = np.ones(len(data.table.all_names))
-    result = measured(data, weights, jobs=2)
+    result = measured(data, weights, processes=Processes(2))
     tuner = {"mira": Mira(passes=5)}
     assert result.held_out == cross_validate(data, tuner, weights, 4, [2]).rows[0].mean
     for row in result.rows:
@@ -97,9 +99,8 @@ def test_families_that_stand_in_for_each_other_are_judged_together(data):
     table = FeatureTable.dense(data.table.names, values, data.table.offsets)
     copies = {"one": ["f0"], "other": ["f1"], "rest": ["f2"]}
     both = {"both": ["one", "other"]}
-    options = {"folds": 4, "seed": 2, "together": both}
     copied = prepare(table, data.statistics, METRIC)
-    result = contributions(copied, np.ones(3), copies, Mira(passes=5), np.ones(3), **options)
+    result = contributions(FamilyTrials(copied, copies, Mira(passes=5), np.ones(3), 4, (2,)), np.ones(3), both)
     rows = {row.family: row for row in result.rows}
     assert not rows["one"].certain
     assert not rows["other"].certain
@@ -261,11 +262,13 @@ def test_a_wrong_system_is_refused(config, tmp_path, old, new, message):
     assert not (tmp_path / "work").exists()
 
 
+def method_with(tuner):
+    return Method(tuner, Measure("errors", METRIC, TextPipeline()), Tuning(), {"length": ["length"]})
+
+
 def test_decoder_features_are_a_family_of_their_own():
     table = FeatureTable.dense(["LM0", "length"], np.zeros((1, 2)), [0, 1])
-
-    job = SimpleNamespace(names=("length",), columns={"length": ["length"]})
-    assert families(job, table) == {"decoder": ["LM0"], "length": ["length"]}
+    assert method_with(Mira()).families(table) == {"decoder": ["LM0"], "length": ["length"]}
 
 
 def test_families_are_measured_by_a_tuner_that_can_be_quick():
@@ -273,6 +276,6 @@ def test_families_are_measured_by_a_tuner_that_can_be_quick():
         def quick(self):
             return replace(self, passes=2)
 
-    assert fast_tuner(Patient(passes=90)) == Patient(passes=2)
-    assert fast_tuner(Mira(passes=9, bags=5)) == Mira(passes=9)
-    assert fast_tuner(Mert()) == Mira()
+    assert method_with(Patient(passes=90)).fast_tuner == Patient(passes=2)
+    assert method_with(Mira(passes=9, bags=5)).fast_tuner == Mira(passes=9)
+    assert method_with(Mert()).fast_tuner == Mira()

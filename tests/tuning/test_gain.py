@@ -6,19 +6,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import held_out_gain, prepare, take_segments
-from rerank_adapters.chain.tuning.cross_validation import CrossValidationRow, cross_validate
-from rerank_adapters.chain.tuning.held_out_gain import (
-    WithMargin,
-    held_out,
-    held_out_leads,
-    raw_margin,
-    usual_folds,
-    with_margin,
-)
+from rerank_adapters.features.processes import Processes
 from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
+from rerank_adapters.tuning import held_out as held_out_module
+from rerank_adapters.tuning.cross_validation import CrossValidationRow, cross_validate
+from rerank_adapters.tuning.gain import WithMargin, gain_over_first, raw_margin, with_margin
+from rerank_adapters.tuning.held_out import held_out, usual_folds
+from rerank_adapters.tuning.problem import prepare, take_segments
 from rerank_plugins.core.metrics_and_tuners import Tuner, TuningResult
 from tests.tuners import naive_margin
 from tests.tuners import naive_tuners as naive
@@ -40,7 +36,7 @@ def start(data):
 
 @pytest.fixture(scope="module")
 def leads(data, start):
-    return held_out_leads(data, Mira(passes=5), start, FOLDS, SEED)
+    return held_out(data, Mira(passes=5), start, FOLDS, SEED)
 
 
 def fold_of(data, number):
@@ -65,14 +61,14 @@ def test_leads_are_those_of_weights_that_have_not_seen_the_list(data, start, lea
 
 
 def test_one_process_or_two_find_the_same(data, start, leads):
-    two = held_out_leads(data, Mira(passes=5), start, FOLDS, SEED, jobs=2)
-    for name in ("leading", "first", "leads", "fold"):
+    two = held_out(data, Mira(passes=5), start, FOLDS, SEED, Processes(2))
+    for name in ("chosen", "leading", "first", "leads", "positions", "fold", "training"):
         np.testing.assert_array_equal(getattr(two, name), getattr(leads, name))
 
 
 def test_the_score_is_that_of_cross_validation(data, start, leads):
     rows = cross_validate(data, {"mira": Mira(passes=5)}, start, FOLDS, (SEED,), baselines={"1-best": 0 * start}).rows
-    result = held_out(leads, METRIC, 0.0, seed=1)
+    result = gain_over_first(leads, METRIC, 0.0, seed=1)
     assert result.score == pytest.approx(rows[0].mean)
     assert result.first == pytest.approx(rows[1].mean)
     assert result.gain == pytest.approx(result.first - result.score)  # lower is better
@@ -81,7 +77,7 @@ def test_the_score_is_that_of_cross_validation(data, start, leads):
 
 
 def test_the_margin_of_a_fold_is_tuned_on_the_others(leads):
-    result = held_out(leads, METRIC, "tuned", seed=1)
+    result = gain_over_first(leads, METRIC, "tuned", seed=1)
     chosen = np.empty_like(leads.first)
     for number in range(FOLDS):
         own, others = leads.fold == number, leads.fold != number
@@ -91,12 +87,12 @@ def test_the_margin_of_a_fold_is_tuned_on_the_others(leads):
         margin = math.inf if math.isinf(high) else margin if low else 0.0
         chosen[own] = naive_margin.statistics_with(margin, leads.leads[own], leads.first[own], leads.leading[own])
     assert result.score == pytest.approx(float(METRIC.score(chosen.sum(axis=0))))
-    assert result.without_margin == pytest.approx(held_out(leads, METRIC, 0.0, seed=1).score)
+    assert result.without_margin == pytest.approx(gain_over_first(leads, METRIC, 0.0, seed=1).score)
 
 
 def test_groups_are_resampled_as_wholes(leads):
-    alone = held_out(leads, METRIC, 0.0, 1)
-    of_one = held_out(leads, METRIC, 0.0, 1, groups=["one"] * len(leads.leads))
+    alone = gain_over_first(leads, METRIC, 0.0, 1)
+    of_one = gain_over_first(leads, METRIC, 0.0, 1, groups=["one"] * len(leads.leads))
     assert of_one.interval == (pytest.approx(of_one.gain), pytest.approx(of_one.gain))
     assert of_one.gain == alone.gain
     assert alone.interval.low < alone.interval.high
@@ -105,7 +101,7 @@ def test_groups_are_resampled_as_wholes(leads):
 def test_groups_are_the_segments_of_the_bootstrap(leads):
     """Ten groups of three: their statistics are summed before they are drawn."""
     groups = [f"speaker {segment % 10}" for segment in range(30)]
-    found = held_out(leads, METRIC, 0.25, 1, groups=groups)
+    found = gain_over_first(leads, METRIC, 0.25, 1, groups=groups)
     chosen = naive_margin.statistics_with(0.25, leads.leads, leads.first, leads.leading)
     sums = [
         np.array([statistics[first::10].sum(axis=0) for first in range(10)]) for statistics in (chosen, leads.first)
@@ -119,10 +115,10 @@ def test_groups_are_the_segments_of_the_bootstrap(leads):
 
 @pytest.mark.parametrize("margin", [0.0, 0.5])
 def test_a_fixed_margin_decides_in_all_folds(leads, margin):
-    result = held_out(leads, METRIC, margin, seed=1)
+    result = gain_over_first(leads, METRIC, margin, seed=1)
     chosen = naive_margin.statistics_with(margin, leads.leads, leads.first, leads.leading)
     assert result.score == pytest.approx(float(METRIC.score(chosen.sum(axis=0))))
-    assert result.changed == result.left == np.mean(leads.leads > margin)
+    assert result.changed == result.replaced == np.mean(leads.leads > margin)
     assert (result.margin, result.folds, result.segments) == (margin, FOLDS, 30)
     assert (result.without_margin is None) == (margin == 0)
 
@@ -132,9 +128,9 @@ def test_the_usual_number_of_folds(data, monkeypatch):
     quick, slow = Mira(), Mert()
     assert (quick.quick(), slow.quick()) == (quick, None)
     assert [usual_folds(data, tuner) for tuner in (quick, slow)] == [5, 3]
-    monkeypatch.setattr(held_out_gain, "MANY", len(data.statistics))
+    monkeypatch.setattr(held_out_module, "MAX_HYPOTHESES_OF_FOLDS", len(data.statistics))
     assert usual_folds(data, quick) == 5
-    monkeypatch.setattr(held_out_gain, "MANY", len(data.statistics) - 1)
+    monkeypatch.setattr(held_out_module, "MAX_HYPOTHESES_OF_FOLDS", len(data.statistics) - 1)
     assert usual_folds(data, quick) == 3
     few = [take_segments(data, np.arange(segments)) for segments in (1, 2, 4)]
     monkeypatch.undo()
@@ -160,7 +156,7 @@ class Constant(Tuner):
 
 def test_margins_do_not_depend_on_the_scale_of_weights(data, start):
     weights = np.arange(1.0, 1 + len(start))
-    both = [held_out_leads(data, Constant(scale * weights), start, FOLDS, SEED) for scale in (1.0, 1000.0)]
+    both = [held_out(data, Constant(scale * weights), start, FOLDS, SEED) for scale in (1.0, 1000.0)]
     np.testing.assert_allclose(both[0].leads, both[1].leads)
     small, large = (raw_margin(data, TuningResult(scale * weights, 0.0), 0.5) for scale in (1.0, 1000.0))
     assert large == pytest.approx(1000 * small)

@@ -4,50 +4,66 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from rerank_adapters.chain.tune import start_weights, tuning_data
-from rerank_adapters.chain.tuning import take_segments
-from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.significance import Interval, percentile_interval
-from rerank_adapters.job.job import Job
-from rerank_adapters.report.facts import TunedWeight
-from rerank_adapters.runtime.progress import CountingBar
-from rerank_adapters.runtime.workers import shared_out
+from rerank_adapters.features.processes import HERE, Processes
 from rerank_adapters.tuners.within_lists import centred
-from rerank_adapters.weights import Weights
+from rerank_adapters.tuning.problem import take_segments
 from rerank_plugins import FeatureTable, FloatArray, Tuner, TuningData
 
-SAMPLES = 50  # of a tuner that can be quick, where the config names no number
+SAMPLES = 50  # of a tuner that can be quick, where nobody names a number
+
+
+@dataclass(frozen=True)
+class TunedWeight:
+    """The weight of a dense feature, and its `part`: the weight times the deviation of the feature within lists,
+    divided by the deviation of the whole score.
+
+    `interval` (95 %), that of the part over resampled tuning sets, and `same_sign`, the proportion of these sets that
+    give the weight the same sign, are None without resamples.
+    """
+
+    feature: str
+    weight: float
+    part: float
+    interval: Interval | None = None
+    same_sign: float | None = None
+
+
+def usual_samples(tuner: Tuner) -> int:
+    """The number of resampled tuning sets where nobody names one: none for a tuner that cannot be quick."""
+    return SAMPLES if tuner.quick() else 0
 
 
 def resampled_weights(
-    data: TuningData,
+    problem: TuningData,
     tuner: Tuner,
     start: FloatArray,
     samples: int,
     seed: int,
     *,
-    jobs: int = 1,
+    processes: Processes = HERE,
     progress: Callable[[int], None] = lambda tuned: None,
 ) -> FloatArray:
-    """(samples, features): the weights tuned on each of so many tuning sets, drawn from `data` with replacement.
+    """(samples, features): the weights tuned on each of so many tuning sets, drawn from the problem with replacement.
 
-    A tuning set has as many segments as `data`. The result does not depend on `jobs`, the number of processes;
-    `progress` is called with 1 for each set that was tuned.
+    A tuning set has as many segments as the problem. The result does not depend on the number of processes; `progress`
+    is called with 1 for each set that was tuned.
     """
-    segments = data.table.segments
-
-    def tuned(number: int) -> FloatArray:
-        rng = np.random.default_rng([seed, number])
-        return tuner.tune(take_segments(data, rng.integers(0, segments, segments)), start, rng).weights
-
     drawn = np.empty((samples, len(start)))
-    for number, weights in enumerate(shared_out(tuned, range(samples), jobs, "the tuner")):
+    for number, weights in processes.shared_results(partial(_resampled, problem, tuner, start, seed), range(samples)):
         drawn[number] = weights
         progress(1)
     return drawn
+
+
+def _resampled(problem: TuningData, tuner: Tuner, start: FloatArray, seed: int, number: int) -> tuple[int, FloatArray]:
+    rng, segments = np.random.default_rng([seed, number]), problem.table.segments
+    return number, tuner.tune(take_segments(problem, rng.integers(0, segments, segments)), start, rng).weights
 
 
 def standardised(table: FeatureTable, weights: FloatArray) -> FloatArray:
@@ -60,31 +76,6 @@ def standardised(table: FeatureTable, weights: FloatArray) -> FloatArray:
     parts = flat[:, : len(table.names)] * deviations / np.where(whole > 0, whole, 1.0)[:, None]
     result: FloatArray = parts.reshape(*weights.shape[:-1], len(table.names))
     return result
-
-
-def samples_of(job: Job) -> int:
-    """The number of resampled tuning sets: that of the config, or SAMPLES for a tuner that can be quick, else 0."""
-    wanted = job.config.evaluation.weight_samples
-    return (SAMPLES if job.tuner.quick() else 0) if wanted is None else wanted
-
-
-def weights_with_intervals(job: Job, data: Dataset, table: FeatureTable, weights: Weights) -> tuple[TunedWeight, ...]:
-    """The tuned weight of each dense feature and its part in the score, with intervals over resampled sets, if any.
-
-    `table` has the features of the weights. The resampled sets are tuned by the job's own tuner, quick where it can be:
-    bags would resample what is resampled already.
-    """
-    vector = np.asarray(weights.vector_for(table))
-    samples = samples_of(job)
-    drawn = np.empty((0, len(vector)))
-    if samples:
-        problem, start = tuning_data(job, data, table), start_weights(job, data, table)
-        tuner = job.tuner.quick() or job.tuner
-        with CountingBar("tunings on resampled lists", samples) as bar:
-            drawn = resampled_weights(
-                problem, tuner, start, samples, job.config.seed, jobs=job.config.jobs, progress=bar.add
-            )
-    return tuned_weights(table, vector, drawn)
 
 
 def tuned_weights(table: FeatureTable, weights: FloatArray, drawn: FloatArray) -> tuple[TunedWeight, ...]:

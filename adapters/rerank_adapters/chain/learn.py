@@ -1,0 +1,51 @@
+"""Tunes the weights of a job, and records the job in them, so that they can be applied elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from rerank_adapters.apply import TOTALS
+from rerank_adapters.data.dataset import Dataset
+from rerank_adapters.features.extraction import RECORDED
+from rerank_adapters.features.processes import Processes
+from rerank_adapters.job.job import Job
+from rerank_adapters.tuning.method import NAMED_STARTS, Method
+from rerank_adapters.tuning.tune import TuningOutcome, tune, validate
+from rerank_adapters.weights import made_at
+from rerank_plugins import FeatureTable
+
+
+def method_of(job: Job) -> Method:
+    """How a job tunes weights."""
+    settings, start = job.config.tuning, job.config.tuning.start
+    if isinstance(start, str) and start not in NAMED_STARTS:
+        settings = settings.model_copy(update={"start": str(job.config.path(start))})
+    columns = {feature.label: feature.names for feature in job.features()}
+    processes = Processes(job.config.jobs)
+    return Method(job.tuner, job.measures[0], settings, columns, job.margin, job.config.seed, processes)
+
+
+def learn(job: Job, data: Dataset, table: FeatureTable, folder: Path) -> TuningOutcome:
+    """Tune on the lists. The provenance of the weights names files relative to `folder`, where they will be written.
+
+    Raises ConfigError where lists and table do not belong together, and for wrong settings of the tuning.
+    """
+    groups = data.groups if job.config.evaluation.resample_groups else None
+    outcome = tune(data.lists, data.references, table, method_of(job), groups=groups)
+    if outcome.selection is not None:
+        job = job.without(outcome.selection.left_out)
+    record = {
+        "made": made_at(),
+        TOTALS: {"present": not any(np.isnan(nbest.totals).any() for nbest in data.lists)},
+        RECORDED: job.record(folder, "feature", "metric"),
+    }
+    provenance = {**outcome.weights.provenance, **record}
+    return replace(outcome, weights=replace(outcome.weights, provenance=provenance))
+
+
+def validate_tuning(job: Job, data: Dataset, decoder: FeatureTable) -> None:
+    """Try the tuning of a job; `decoder` is the table of the decoder's features. Raises ConfigError as `validate`."""
+    validate(data.lists, data.references, decoder, method_of(job))

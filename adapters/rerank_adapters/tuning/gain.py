@@ -1,0 +1,188 @@
+"""What reranking gains over the decoder's 1-bests on tuning lists that were held out, and whether that is certain.
+
+The margin that decides in a fold is tuned on the leads of the other folds, so that the score with a margin is held out
+too. (The weights behind these leads have seen the fold in question; by that way only one number, the margin, can have
+learnt from it.) The interval of a gain is that of the paired bootstrap over segments; it takes the tuned weights as
+they are. A tuned margin that may harm is not used: unless the interval is above zero, every 1-best is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
+from math import inf, isinf
+from typing import Any, Literal
+
+import numpy as np
+
+from rerank_adapters.evaluation.significance import Interval, paired_gains
+from rerank_adapters.tuners.margin import Margin
+from rerank_adapters.tuning.held_out import HeldOut, held_out, unit_of_leads, usual_folds
+from rerank_plugins import FloatArray, Metric, Tuner, TuningData, TuningResult
+from rerank_plugins.core.metrics_and_tuners import TuningReport
+
+RESAMPLES = 1000  # of the bootstrap
+RECORD = "held_out"  # the key of a provenance
+
+
+@dataclass(frozen=True)
+class HeldOutGain:
+    """The gain of reranking over the 1-bests on tuning lists that were held out, by the first metric.
+
+    `folds`, `segments`  the lists were divided into so many folds; those of each were chosen from by weights (and a
+                         margin) tuned on the other folds
+    `first`              the corpus score of the decoder's 1-bests
+    `score`              the corpus score of the held-out choices
+    `gain`, `interval`   by how much that is better, and the 95 % interval of the paired bootstrap over segments; above
+                         0 is better, for error rates too
+    `changed`            the proportion of the 1-bests that the choices replace
+    `margin`             the margin in use, in units of `unit_of_leads`; 0 for none
+    `replaced`           the proportion of the 1-bests that held-out choices with this very margin replace
+    `without_margin`     the corpus score of the held-out choices without it
+    """
+
+    folds: int
+    segments: int
+    first: float
+    score: float
+    gain: float
+    interval: Interval
+    changed: float
+    margin: float = 0.0
+    replaced: float = 0.0
+    without_margin: float | None = None
+
+    @property
+    def certain(self) -> bool:
+        """Whether the interval is above zero."""
+        return self.interval.low > 0
+
+    @property
+    def text(self) -> str:
+        """As `a gain of +0.84 [-1.20, +2.91]`; above 0 is better, for error rates too."""
+        return f"a gain of {self.gain:+.2f} [{self.interval.low:+.2f}, {self.interval.high:+.2f}]"
+
+    @property
+    def doubt(self) -> str:
+        """A sentence, without its full stop, on a gain that is not certain."""
+        if isinf(self.margin):
+            return "No gain is shown, so the margin is infinite and keeps every 1-best"
+        if not self.changed:
+            return "No gain is shown: no choice differs from the decoder's on held-out lists"
+        if self.interval.high < 0:
+            return "No gain is shown: on held-out lists the new 1-bests are worse than the decoder's"
+        return "No gain is shown: the interval of the held-out gain includes zero"
+
+    @property
+    def advice(self) -> str:
+        """Advice for the case that no gain is certain."""
+        if isinf(self.margin):
+            return "Tune on more lists or with other features"
+        if self.without_margin is not None:
+            return "Keep the decoder's 1-bests, or tune on more lists or with other features"
+        return (
+            "Keep the decoder's 1-bests, tune on more lists or with other features, or let a margin keep the 1-bests "
+            'that others hardly lead (`margin = "tuned"` in [tuner]; -t NAME,margin=tuned)'
+        )
+
+    def lines(self, metric: str) -> tuple[str, ...]:
+        """A line with the gain, by the metric of this name, and one more that says so where it is not certain."""
+        changed = f"{100 * self.changed:.0f} % of the 1-bests changed"
+        if self.without_margin is not None:
+            which = "margins of the folds" if isinf(self.margin) else f"a margin of {self.margin:.2f}"
+            changed += f" with {which}; without a margin {self.without_margin:.2f}"
+        line = (
+            f"held out on {self.folds} folds of the tuning lists: {metric} {self.score:.2f}, 1-best {self.first:.2f}, "
+            f"{self.text}; {changed}"
+        )
+        return (line,) if self.certain else (line, f"{self.doubt}. {self.advice}.")
+
+    def record(self, metric: str) -> dict[str, Any]:
+        """The values by name, as a provenance holds them, with the name of the metric."""
+        return {"metric": metric, **asdict(self), "interval": list(self.interval)}
+
+    @classmethod
+    def of_record(cls, provenance: Mapping[str, Any]) -> tuple[HeldOutGain, str] | None:
+        """The gain that `record` has put into a provenance, and the name of the metric.
+
+        None where nothing is recorded, or something that was edited by hand.
+        """
+        with suppress(LookupError, TypeError, ValueError):
+            recorded = provenance[RECORD]
+            values = {field.name: recorded[field.name] for field in fields(cls) if field.name in recorded}
+            return cls(**{**values, "interval": Interval(*map(float, values["interval"]))}), str(recorded["metric"])
+        return None
+
+
+def gain_over_first(
+    held: HeldOut, metric: Metric, margin: Margin, seed: int, groups: Sequence[str] | None = None
+) -> HeldOutGain:
+    """The gain of the held-out choices with a margin; with `groups` (segments), whole groups are resampled.
+
+    A tuned margin is infinite unless the interval of the gain that it has on the folds is above zero.
+    """
+    decided: FloatArray | float = 0.0 if margin == "tuned" else margin
+    whole = held.best_margin(metric) if margin == "tuned" else margin
+    if margin == "tuned":
+        of_folds = [held.best_margin(metric, held.fold != number) for number in range(len(held.training))]
+        decided = np.array(of_folds)[held.fold]
+    choices = held.with_margins(decided)
+    units = [choices, held.first]
+    if groups is not None:
+        _, group = np.unique(np.array(groups), return_inverse=True)
+        units = [np.zeros((int(group.max()) + 1, choices.shape[1])) for _ in range(2)]
+        for unit, statistics in zip(units, (choices, held.first), strict=True):
+            np.add.at(unit, group, statistics)
+    (gain,) = paired_gains(units, [(0, 1)], metric, bootstrap=RESAMPLES, randomisation=0, seed=seed)
+    interval = gain.interval or Interval(gain.value, gain.value)
+    if margin == "tuned" and interval.low <= 0:
+        whole = inf
+    return HeldOutGain(
+        folds=len(held.training),
+        segments=len(held.first),
+        first=float(metric.score(held.first.sum(axis=0))),
+        score=float(metric.score(choices.sum(axis=0))),
+        gain=gain.value + 0.0,  # not -0.0
+        interval=interval,
+        changed=float(np.mean(held.changed(decided))),
+        margin=whole,
+        replaced=float(np.mean(held.changed(whole))),
+        without_margin=float(metric.score(held.with_margins(0.0).sum(axis=0))) if margin else None,
+    )
+
+
+def raw_margin(problem: TuningData, result: TuningResult, margin: float) -> float:
+    """The margin in the unit of the result's own totals on the lists that it was tuned on."""
+    return margin if isinf(margin) else margin * unit_of_leads(problem, result)
+
+
+def with_margin(tuner: Tuner, margin: Margin) -> Tuner:
+    """The tuner itself without a margin, or the tuner whose results have one."""
+    return WithMargin(tuner, margin) if margin else tuner
+
+
+@dataclass
+class WithMargin(Tuner):
+    """A tuner whose result has a margin, tuned on folds of its own data, so that the margin is cross-validated, too."""
+
+    tuner: Tuner
+    margin: Margin
+
+    @property
+    def usual_start(self) -> Literal["uniform", "decoder"]:
+        """That of the tuner."""
+        return self.tuner.usual_start
+
+    def tune(
+        self, data: TuningData, start: FloatArray, rng: np.random.Generator, report: TuningReport = lambda step: None
+    ) -> TuningResult:
+        """Tune the weights, then the margin on held-out leads; a single segment gets an infinite margin."""
+        seed = int(rng.integers(2**31))
+        result = self.tuner.tune(data, start, rng, report)
+        margin = self.margin
+        if margin == "tuned":
+            folds = usual_folds(data, self.tuner)
+            held = held_out(data, self.tuner, start, folds, seed) if folds else None
+            margin = inf if held is None else gain_over_first(held, data.metric, margin, seed).margin
+        return replace(result, margin=raw_margin(data, result, margin))
