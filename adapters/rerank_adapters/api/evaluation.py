@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rerank_adapters.apply import Reranked
 from rerank_adapters.chain.lists import content_check
@@ -29,6 +29,8 @@ from rerank_adapters.job.loading import all_plugins, config_tables
 from rerank_adapters.runtime.progress import counted, showing
 from rerank_plugins import ConfigError, FormatError, NBestList
 from rerank_plugins.core.columns import one_line, plain
+
+Item = TypeVar("Item")
 
 
 def evaluate(
@@ -68,61 +70,61 @@ def evaluate(
     """
     if not isinstance(systems, Mapping) or not systems:
         raise TypeError(f"wanted the outputs of systems by name, found {systems!r:.60}")
-    for name, outputs_of_one in systems.items():
-        _check_several(name, outputs_of_one)
-    labels = {"groups": labels_of(groups), "sources": labels_of(sources)}
-    groups, sources = plain(groups), plain(sources)
+    for name, value in systems.items():
+        _check_several(name, value)
     job = Job.of(Config(base=Path.cwd()), all_plugins())
-    metric_tables = config_tables(metrics, "metric", job.names)
-    if not metric_tables:
+    tables = config_tables(metrics, "metric", job.names)
+    if not tables:
         raise ConfigError("wanted at least one metric, found none")
-    job = job.changed(metric=metric_tables, seed=seed, trust_pairs=trust_pairs)
-    files, lists, order = files_of(references), None, None
-    if nbests is not None:
-        own = lists_of(nbests)
-        paired = pair_with(own, references, reference_form, unpaired=unpaired)
-        warn(paired.findings)
-        ids, (lists, texts) = paired.ids, paired.with_lost()
-        order = [nbest.segment_id for nbest in own]
-    elif files:
-        read = read_references(files, reference_form)
-        ids, texts = read.ids, read.for_segments(read.ids)
-    else:
-        ids, texts = _in_memory(references)
-    if groups is not None and len(groups) != len(ids):
-        raise FormatError(f"{counted(len(groups), 'group')} for {counted(len(ids), 'segment')}")
-    if sources is not None and len(sources) != len(ids):
-        raise FormatError(f"{counted(len(sources), 'source')} for {counted(len(ids), 'segment')}")
+    job = job.changed(metric=tables, seed=seed, trust_pairs=trust_pairs)
+    lists = None if nbests is None else lists_of(nbests)
+    order = None if lists is None else [nbest.segment_id for nbest in lists]
+    ids, texts, lists = _segments(references, lists, reference_form, unpaired)
+    own_ids, facts = labels_of(references) or ids, dict[str, Any]()
+    for what, given in {"group": groups, "source": sources}.items():
+        facts[what] = None if given is None else list(plain(given))
+        if given is not None and len(facts[what]) != len(ids):
+            raise FormatError(f"{counted(len(facts[what]), what)} for {counted(len(ids), 'segment')}")
+        check_order(f"{what}s", labels_of(given), own_ids)
     if sources is None and lists is not None:
-        sources = [nbest.source for nbest in lists]
-    own_ids = labels_of(references) or ids
-    for what, own_labels in labels.items():
-        check_order(what, own_labels, own_ids)
+        facts["source"] = [nbest.source for nbest in lists]
     for name, value in systems.items():
         check_order(f"system {name!r}", labels_of(value), order or own_ids)
     found = {name: _outputs(name, value, ids, order or ids, unpaired) for name, value in systems.items()}
-    kept = [place for place in range(len(ids)) if all(own_outputs[place] is not None for own_outputs in found.values())]
+    kept = [place for place in range(len(ids)) if all(outputs[place] is not None for outputs in found.values())]
     if ids and not kept:
         raise FormatError("no segment has an output of every system")
-    outputs = {name: [own_outputs[place] or "" for place in kept] for name, own_outputs in found.items()}
+
+    def taken(values: Sequence[Item] | None) -> list[Item] | None:
+        return None if values is None else [values[place] for place in kept]
+
+    outputs = {name: [own[place] or "" for place in kept] for name, own in found.items()}
     ids, texts = [ids[place] for place in kept], [texts[place] for place in kept]
-    lists = [lists[place] for place in kept] if lists is not None else None
-    groups = [groups[place] for place in kept] if groups is not None else None
-    sources = [sources[place] for place in kept] if sources is not None else None
-    named = {f"outputs of {name!r}": own_outputs for name, own_outputs in outputs.items()}
-    warn(content_check(job).warnings(named, texts, files=files, ids=ids))
+    named = {f"outputs of {name!r}": own for name, own in outputs.items()}
+    warn(content_check(job).warnings(named, texts, files=files_of(references), ids=ids))
     with showing(progress):
         resampling = job.config.evaluation.resampling(seed)
-        return compare(job.measures, outputs, texts, resampling, SegmentFacts(ids, sources, groups), lists=lists)
+        of_segments = SegmentFacts(ids, taken(facts["source"]), taken(facts["group"]))
+        return compare(job.measures, outputs, texts, resampling, of_segments, lists=taken(lists))
 
 
-def _in_memory(references: object) -> tuple[list[str], list[Texts]]:
-    """The ids of the segments, which are the numbers of their places where there are none, and their references."""
+def _segments(
+    references: object, lists: Sequence[NBestList] | None, form: ReferenceForm, unpaired: Unpaired
+) -> tuple[list[str], list[Texts], list[NBestList] | None]:
+    """The ids of the segments that count, their references, and their lists if there are any."""
+    if lists is not None:
+        paired = pair_with(lists, references, form, unpaired=unpaired)
+        warn(paired.findings)
+        with_lost, texts = paired.with_lost()
+        return paired.ids, texts, with_lost
+    if files := files_of(references):
+        read = read_references(files, form)
+        return read.ids, read.for_segments(read.ids), None
     if isinstance(references, Mapping):
-        texts = ReferencesById.of(references).by_id
-        return list(texts), list(texts.values())
-    several = references_of(references)
-    return [str(place) for place in range(len(several))], several
+        by_id = ReferencesById.of(references).by_id
+        return list(by_id), list(by_id.values()), None
+    texts = references_of(references)
+    return [str(place) for place in range(len(texts))], texts, None
 
 
 def _check_several(name: str, value: object) -> None:
