@@ -8,6 +8,7 @@ from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from rerank_adapters.report.tables import groups_that_fit
 from rerank_adapters.report.words import marked
 from rerank_plugins import Parse
 from rerank_plugins.core.constituency_tree import Tree
@@ -32,7 +33,7 @@ def explanation_lines(explanation: Explanation, features: int, width: int) -> It
         yield from _words(explanation, width)
     for parses in explanation.parses:
         for kind in (_dependencies, _constituents):
-            lines = list(kind(parses, explanation, (width - 3) // 2))
+            lines = list(kind(parses, (width - 3) // 2))
             if lines:
                 yield ""
                 yield from lines
@@ -74,8 +75,8 @@ def _contributions(explanation: Explanation, count: int, width: int) -> Iterator
     others = rows[count:]
     if others:
         rest = f"{len(others)} other features"
-        lead = _number(sum(row.lead for row in others), "+")
-        yield f"  {rest:<{NAME_WIDTH}}{'':{3 * NUMBER_WIDTH}}{lead:>{NUMBER_WIDTH}}"
+        adds = _number(sum(row.lead for row in others), "+")
+        yield f"  {rest:<{NAME_WIDTH}}{'':{3 * NUMBER_WIDTH}}{adds:>{NUMBER_WIDTH}}"
     families = _families(rows)
     if len(families) < len(rows):
         sums = "by family: " + ", ".join(f"{name} {value:+.4g}" for name, value in families if value)
@@ -122,17 +123,10 @@ def _word_block(
         values += [""] * (len(words) + 1 - len(values))
         columns.append([f"{sum(value for _, value in getattr(row, of_side)):.2f}", *values])
     widths = [max(map(len, cells)) + 2 for cells in zip(heads, *columns, strict=True)]
-    start = 0
-    while start < len(heads):
-        end, used = start, 2 + LABEL_WIDTH
-        while end < len(heads) and (end == start or used + widths[end] <= width):
-            used += widths[end]
-            end += 1
-        yield f"  {letter:<{LABEL_WIDTH}}" + "".join(f"{heads[i]:>{widths[i]}}" for i in range(start, end))
-        for row, cells in zip(rows, columns, strict=True):
-            line = "".join(f"{cells[i]:>{widths[i]}}" for i in range(start, end))
-            yield f"  {_cut(', '.join(row.labels), LABEL_WIDTH):<{LABEL_WIDTH}}{line}".rstrip()
-        start = end
+    labels = [letter, *(_cut(", ".join(row.labels), LABEL_WIDTH) for row in rows)]
+    for group in groups_that_fit(widths, width - LABEL_WIDTH - 2):
+        for label, cells in zip(labels, (heads, *columns), strict=True):
+            yield f"  {label:<{LABEL_WIDTH}}{''.join(f'{cells[i]:>{widths[i]}}' for i in group)}".rstrip()
 
 
 def _lacking(words: Sequence[str], others: Sequence[str]) -> set[int]:
@@ -142,12 +136,12 @@ def _lacking(words: Sequence[str], others: Sequence[str]) -> set[int]:
     return set(range(len(words))) - kept
 
 
-def _dependencies(parses: Parses, explanation: Explanation, width: int) -> Iterator[str]:  # noqa: ARG001
+def _dependencies(parses: Parses, width: int) -> Iterator[str]:
     """Words with relations and heads, in lines that put the same words of both sentences side by side."""
     first, second = parses.first.dependencies, parses.second.dependencies
     if first is None and second is None:
         return
-    yield f"Dependencies ({parses.label}; * marks what differs)"
+    yield f"Dependencies ({parses.label}; * marks differences)"
     yield f"  {'A':<{width - 2}} * B"
     left, right = _arcs(first, width - 2), _arcs(second, width - 2)
     matcher = SequenceMatcher(None, [arc[0] for arc in left], [arc[0] for arc in right], autojunk=False)
@@ -170,7 +164,7 @@ def _arcs(tree: DependencyTree | None, width: int) -> list[tuple[str, str, str]]
     return lines
 
 
-def _constituents(parses: Parses, explanation: Explanation, width: int) -> Iterator[str]:  # noqa: ARG001
+def _constituents(parses: Parses, width: int) -> Iterator[str]:
     """The best trees of both sentences side by side, as outlines."""
     if parses.first.tree is None and parses.second.tree is None:
         return

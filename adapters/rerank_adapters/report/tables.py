@@ -25,6 +25,21 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
+def groups_that_fit(widths: Sequence[int], room: int) -> Iterator[list[int]]:
+    """The numbers of columns, in groups whose widths sum to at most `room`; a group has at least one.
+
+    >>> list(groups_that_fit([3, 3, 9, 2], 6))
+    [[0, 1], [2], [3]]
+    """
+    group: list[int] = []
+    for column, width in enumerate(widths):
+        if group and sum(widths[i] for i in group) + width > room:
+            yield group
+            group = []
+        group.append(column)
+    yield group
+
+
 def score_table(evaluation: Evaluation) -> Table:
     """A row per system and a column per metric; a cell has the score, the difference to the baseline, the p-values."""
     rows = []

@@ -8,7 +8,7 @@ metric on a narrow terminal.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from textwrap import wrap
 from typing import Literal
 
@@ -26,6 +26,7 @@ from rerank_adapters.report.tables import (
     error_table,
     gain_table,
     group_table,
+    groups_that_fit,
     score_table,
     segment_table,
 )
@@ -77,14 +78,16 @@ def print_table(table: Table, console: Console) -> None:
     if sum(widths) + GAP * len(widths) + MARGIN > console.width:
         widths = [max(map(_width, (*head.split(), *cells))) for head, *cells in columns]
     several_lines = any("\n" in cell for row in table.rows for cell in row)
-    for number, group in enumerate(_grouped(widths, console.width)):
+    first, *others = (width + GAP for width in widths)
+    for number, group in enumerate(groups_that_fit(others, console.width - first - MARGIN)):
+        shown = [0, *(column + 1 for column in group)]
         title = f"{table.title} (continued)" if number else table.title
         drawn = RichTable(title=escape(title), title_justify="left", title_style="bold")
-        for i in (0, *group):
+        for i in shown:
             justify: Literal["left", "right"] = "right" if i else "left"
             drawn.add_column(escape(table.header[i]), justify=justify, width=widths[i], overflow="fold")
         for row in table.rows:
-            drawn.add_row(*(escape(row[i]) for i in (0, *group)), end_section=several_lines)
+            drawn.add_row(*(escape(row[i]) for i in shown), end_section=several_lines)
         console.print(drawn)
     for note in table.notes:
         for line in _lines(note, console.width - 2):
@@ -94,20 +97,6 @@ def print_table(table: Table, console: Console) -> None:
 
 def _width(cell: str) -> int:
     return max(map(cell_len, cell.split("\n")))
-
-
-def _grouped(widths: Sequence[int], width: int) -> Iterator[list[int]]:
-    """The columns after the first, in groups that fit beside it; a group has at least one."""
-    first = widths[0] + GAP + MARGIN
-    group: list[int] = []
-    used = first
-    for column in range(1, len(widths)):
-        if group and used + widths[column] + GAP > width:
-            yield group
-            group, used = [], first
-        group.append(column)
-        used += widths[column] + GAP
-    yield group
 
 
 def _lines(note: str, width: int) -> list[str]:
