@@ -81,7 +81,8 @@ def command(
     from rerank_adapters.formats.reading import once, read_nbest, stream_nbest
     from rerank_adapters.formats.sources import Sources
     from rerank_adapters.formats.writing import open_lists
-    from rerank_adapters.job.job import SET, Job
+    from rerank_adapters.job.job import Job
+    from rerank_adapters.job.specs import SET
     from rerank_adapters.weights import read_weights
     from rerank_plugins import ConfigError, FeatureTable
     from rerank_plugins.kit.files.text import arrives, open_atomic

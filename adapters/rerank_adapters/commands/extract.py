@@ -39,7 +39,7 @@ def command(
     from rerank_adapters.chain.lists import for_lists
     from rerank_adapters.data.dataset import lists_size
     from rerank_adapters.formats.reading import read_nbest
-    from rerank_adapters.job.job import SET
+    from rerank_adapters.job.specs import SET
     from rerank_adapters.runtime.progress import StatusLine
 
     summary_line = SummaryLine()

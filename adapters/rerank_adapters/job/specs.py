@@ -44,6 +44,7 @@ INJECTED: Mapping[type, str] = {  # types of options whose values are plugins, a
     SentenceModel: "language_model",
     Metric: "metric",
 }
+SET = "{set}"  # what stands for the name of the data set in the options of a feature
 NEVER_SHARED = ("format", "trainer")  # kinds of plugins that keep a state: a format knows what it has read
 OBJECT = "an object of Python"  # the owner of the entry of an object that no plugin registers
 
@@ -163,6 +164,14 @@ class Spec:
                 return cls(entry, dict(_options_of(entry, inner, names)), where=entry.name, plugin=plugin)
         name = type(inner).__name__
         return cls(Entry(kind, name, type(inner), OBJECT), where=name, plugin=plugin)
+
+    def of_set(self, name: str) -> Spec:
+        """The spec with the name of a data set in the place of {set}."""
+
+        def named(value: Any) -> Any:
+            return type(value)(str(value).replace(SET, name)) if isinstance(value, Path | str) else value
+
+        return replace(self, options={key: named(value) for key, value in self.options.items()})
 
     @property
     def is_object(self) -> bool:

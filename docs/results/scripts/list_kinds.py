@@ -35,7 +35,8 @@ from docs.results.scripts.tatoeba_table import (
 from rerank_adapters.evaluation import Resampling, compare
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.job.config import DataSet
-from rerank_adapters.job.job import SET, Job
+from rerank_adapters.job.job import Job
+from rerank_adapters.job.specs import SET
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.within_lists import one_best
