@@ -14,8 +14,8 @@ from rerank_plugins import ConfigError, open_atomic
 from rerank_plugins.core.errors import suggestion
 
 Row: TypeAlias = dict[str, Any]
-SHOWN = 20  # rows that are printed; of more rows, the first and the last
-WIDEST = 60  # characters of a cell that is printed
+SHOWN_ROWS = 20  # rows that are printed; of more rows, the first and the last
+MAX_CELL_CHARACTERS = 60  # characters of a cell that is printed
 
 
 class Rows(Sequence[Row]):
@@ -113,7 +113,7 @@ class Rows(Sequence[Row]):
             for row in (self.columns, *cells)
         ]
         if left_out:
-            lines.insert(1 + SHOWN // 2, "…")
+            lines.insert(1 + SHOWN_ROWS // 2, "…")
             lines.append(f"({len(self._rows):,} rows)")
         return "\n".join(lines)
 
@@ -123,7 +123,7 @@ class Rows(Sequence[Row]):
         out = io.StringIO()
         out.write(f"<table><thead><tr>{''.join(f'<th>{escape(name)}</th>' for name in self.columns)}</tr></thead>")
         for number, row in enumerate(cells):
-            if left_out and number == SHOWN // 2:
+            if left_out and number == SHOWN_ROWS // 2:
                 out.write(f'<tr><td colspan="{len(self.columns)}">… {left_out:,} more …</td></tr>')
             out.write(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>")
         out.write("</table>")
@@ -131,8 +131,8 @@ class Rows(Sequence[Row]):
 
     def _printed(self) -> tuple[list[list[str]], int]:
         """The cells that are printed, and the number of rows that are left out after the first half of them."""
-        left_out = max(0, len(self._rows) - SHOWN)
-        shown = [*self._rows[: SHOWN // 2], *self._rows[-(SHOWN // 2) :]] if left_out else self._rows
+        left_out = max(0, len(self._rows) - SHOWN_ROWS)
+        shown = [*self._rows[: SHOWN_ROWS // 2], *self._rows[-(SHOWN_ROWS // 2) :]] if left_out else self._rows
         return [[_cell(value) for value in row] for row in shown], left_out
 
 
@@ -140,4 +140,4 @@ def _cell(value: Any) -> str:
     if value is None or value != value:
         return ""
     text = f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
+    return text if len(text) <= MAX_CELL_CHARACTERS else f"{text[: MAX_CELL_CHARACTERS - 1]}…"

@@ -31,7 +31,7 @@ from rerank_plugins.dependency.floors import least_scores
 from rerank_plugins.dependency.form_features import Features
 from rerank_plugins.dependency.word_classes import WordClasses, learn_classes
 from rerank_plugins.kit.backoff.estimation import Estimate
-from rerank_plugins.kit.backoff.events import MOST_EVENTS
+from rerank_plugins.kit.backoff.events import MAX_EVENTS
 from rerank_plugins.kit.backoff.scoring import score_above, score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
 from rerank_plugins.kit.files.model_schema import Array, Part
@@ -116,7 +116,7 @@ def train_factors(
     class_prune = [0] * (len(paths.class_sizes) - 2) + [*prune[-1:]] * 2
     classes = estimated(map(paths.of_classes, numbered.blocks()), paths.class_sizes, class_prune, None)
     members = estimated(
-        map(paths.of_members, numbered.blocks()), paths.member_sizes, (0, 0, MOST_EVENTS), uniform_in_class(class_of)
+        map(paths.of_members, numbered.blocks()), paths.member_sizes, (0, 0, MAX_EVENTS), uniform_in_class(class_of)
     )
     recorded = {"classes": size, "class_ngrams": classes.ngrams, "member_ngrams": members.ngrams}
     types = _unknown_types(corpus, symbols, class_of)

@@ -27,7 +27,7 @@ from rerank_plugins.core.files import cache_folder, cache_limit
 from rerank_plugins.core.identity import constructor_call
 
 FILE = "cache.sqlite3"
-WAIT = 60.0  # seconds to wait for the transaction of another process
+SECONDS_TO_WAIT = 60.0  # seconds to wait for the transaction of another process
 KEYS_OF_QUERY = 500  # old versions of SQLite allow 999 values
 VERSION = 1  # of the tables: those of another version are dropped, and their values computed again
 SCHEMA = (
@@ -174,7 +174,7 @@ class Cache:
         """The connection of this process. Raises sqlite3.Error and OSError."""
         if os.getpid() not in self._databases:
             self.folder.mkdir(parents=True, exist_ok=True)
-            database = sqlite3.connect(self.file, timeout=WAIT, check_same_thread=False)
+            database = sqlite3.connect(self.file, timeout=SECONDS_TO_WAIT, check_same_thread=False)
             try:
                 _prepare(database)
             except sqlite3.Error:

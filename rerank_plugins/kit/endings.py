@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-LONGEST = 4  # letters of an ending
+MAX_ENDING_LETTERS = 4  # letters of an ending
 
 
 def endings(form: str) -> Iterator[str]:
@@ -16,4 +16,4 @@ def endings(form: str) -> Iterator[str]:
     shape = "0" if any(map(str.isdigit, form)) else "A" if form[:1].isupper() else "a"
     yield ""
     lowered = form.lower()
-    yield from (shape + lowered[len(lowered) - size :] for size in range(min(LONGEST, len(lowered) - 1) + 1))
+    yield from (shape + lowered[len(lowered) - size :] for size in range(min(MAX_ENDING_LETTERS, len(lowered) - 1) + 1))

@@ -10,7 +10,7 @@ import numpy as np
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
-ENTRY = 100  # bytes that a dictionary takes for an entry, beside its key and value
+ENTRY_BYTES = 100  # bytes that a dictionary takes for an entry, beside its key and value
 MEGABYTE = 1_000_000
 
 
@@ -37,7 +37,7 @@ class Remembered(dict[Key, Value]):
 
     def keep(self, key: Key, value: Value, size: int | None = None) -> Value:
         """Remember a value, which is returned. Its size in bytes is estimated where it is not said."""
-        self.bytes += ENTRY + size_of(key) + (size_of(value) if size is None else size)
+        self.bytes += ENTRY_BYTES + size_of(key) + (size_of(value) if size is None else size)
         self[key] = value
         return value
 

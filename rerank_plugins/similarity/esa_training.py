@@ -39,7 +39,7 @@ def documents(name: str, lines: Iterable[str], form: str) -> Iterator[Document]:
 
     Raises FormatError for a line that contains the word `<s>` or `</s>`, which are reserved as sentence boundaries.
     """
-    numbered = ((number, _plain(line.strip("\r\n"), name, number)) for number, line in enumerate(lines, 1))
+    numbered = ((number, _checked_line(line.strip("\r\n"), name, number)) for number, line in enumerate(lines, 1))
     if form == "lines":
         for number, line in numbered:
             title, tab, text = line.partition("\t")
@@ -72,7 +72,7 @@ def _document(title: str, text: list[str], name: str, first: int) -> Iterator[Do
         yield Document(title or f"{name}:{first}", kept)
 
 
-def _plain(line: str, name: str, number: int) -> str:
+def _checked_line(line: str, name: str, number: int) -> str:
     """Return the line. Raises FormatError if it contains a reserved word."""
     for mark in ("<s>", "</s>"):
         if mark in line and mark in line.split():

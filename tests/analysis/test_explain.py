@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from rerank_adapters.report.explanation import Contribution, Explanation, Side, WordScores
+from rerank_adapters.report.explanation import Explanation, FeatureLead, Side, WordScores
 from rerank_adapters.report.explanation_lines import NAME_WIDTH, explanation_lines, outline
 from rerank_plugins.core.constituency_tree import read_trees
 from tests.command_line import done, refused
@@ -124,7 +124,7 @@ def test_the_report_fits_a_terminal(job):
 
 def test_numbers_do_not_run_into_each_other():
     side = Side("a hypothesis", 1, 1, "a b", 0.0, {})
-    row = Contribution("f", "f", 12345.678, 0.083333, -0.00020754, 0.0001234)
+    row = FeatureLead("f", "f", 12345.678, 0.083333, -0.00020754, 0.0001234)
     explanation = Explanation("1", None, (), "map", 2, side, side, (row,) * 3, (), ())
     numbers = [line.split() for line in explanation_lines(explanation, 1, 80) if line.startswith("  f ")]
     assert numbers == [["f", "1.235e+04", "0.08333", "-0.000208", "+0.000123", "|█████"]]
@@ -133,7 +133,7 @@ def test_numbers_do_not_run_into_each_other():
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_texts_fill_the_width_and_names_their_column(width):
     side = Side("a hypothesis", 1, 1, "word " * 60, 0.0, {})
-    row = Contribution("f" * 90, "f", 1.0, 2.0, 3.0, -1.0)
+    row = FeatureLead("f" * 90, "f", 1.0, 2.0, 3.0, -1.0)
     lines = list(explanation_lines(Explanation("1", None, (), "map", 2, side, side, (row,), (), ()), 1, width))
     assert width - len("word ") < max(len(line) for line in lines if "word" in line) <= width
     (name,) = (line.split()[0] for line in lines if "ff" in line)
@@ -144,7 +144,7 @@ def test_texts_fill_the_width_and_names_their_column(width):
 def test_words_stand_above_their_scores_in_lines_that_are_full(width):
     words = [*((f"{'w' * (n % 5 + 1)}{n}", -n / 8) for n in range(1, 30)), ("</s>", -0.5)]
     side = Side("a hypothesis", 1, 1, " ".join(word for word, _ in words[:-1]), 0.0, {})
-    row = Contribution("f", "f", 1.0, 2.0, 3.0, -1.0)
+    row = FeatureLead("f", "f", 1.0, 2.0, 3.0, -1.0)
     scores = WordScores(("lm",), words, words)
     lines = list(explanation_lines(Explanation("1", None, (), "map", 2, side, side, (row,), (scores,), ()), 1, width))
     below = lines[next(i for i, line in enumerate(lines) if line.startswith("Scores of words")) + 1 :]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rerank_adapters.applications.negatives.broken_trees import KINDS, LEAST, Grammar, TreeBreaker
+from rerank_adapters.applications.negatives.broken_trees import KINDS, MIN_DEPENDENTS, Grammar, TreeBreaker
 from rerank_adapters.applications.negatives.treebank import read_sentences
 from tests.command_line import done, refused
 
@@ -66,7 +66,7 @@ def test_a_word_gets_another_case():
 
 
 def test_a_dependent_goes_to_the_other_side_where_its_side_is_a_rule():
-    others = [SEES] * LEAST
+    others = [SEES] * MIN_DEPENDENTS
     assert broken("order", SEES, *others) == {
         ("la kato la katon vidas", "obj of verb"),
         ("la kato vidas katon la", "det of noun"),
@@ -75,7 +75,7 @@ def test_a_dependent_goes_to_the_other_side_where_its_side_is_a_rule():
 
 
 def test_the_rule_with_the_fewest_pairs_is_chosen():
-    sentences = sentences_of(bank(*[SEES] * LEAST, *[SLEEP] * 3))
+    sentences = sentences_of(bank(*[SEES] * MIN_DEPENDENTS, *[SLEEP] * 3))
     breaker = TreeBreaker(Grammar.of(sentences), each=2)
     found = [breaker.broken(sentence, np.random.default_rng(1)) for sentence in sentences]
     assert {one.rule: breaker.counts[one.rule] for one in found if one} == {
@@ -98,6 +98,6 @@ def test_the_command(tmp_path):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_seed_decides(tmp_path, seed):
     path = tmp_path / "made.conllu"
-    path.write_text(bank(*[SEES] * LEAST))
+    path.write_text(bank(*[SEES] * MIN_DEPENDENTS))
     first, second = (done("negatives", "treebank", path, "--seed", seed).out for _ in range(2))
     assert first == second

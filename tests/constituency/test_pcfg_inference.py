@@ -160,8 +160,8 @@ def test_how_many_cells_are_shared():
 @pytest.mark.parametrize("most", [4, 64])
 def test_a_full_memory_of_cells_changes_nothing(most, monkeypatch):
     """It is emptied in the middle of the sentences, and some cells of a sentence find no room in it."""
-    monkeypatch.setattr(inside_chart, "FEWEST", most)
-    monkeypatch.setattr(inside_chart, "BYTES", 0)
+    monkeypatch.setattr(inside_chart, "MIN_CELLS", most)
+    monkeypatch.setattr(inside_chart, "MAX_BYTES", 0)
     two = replace(explosive(0.3), lexicon=lexicon_from({("a", 2): 0.9, ("b", 2): 0.1}))
     rare = replace(two, binary_logp=np.log([1e-30]), unary_logp=np.log([1.0, 1 - 1e-30]))
     sentences = [["a"] * i + ["b"] + ["a"] * (30 - i) for i in (0, 29, 15, 3, 15, 0, 7)]

@@ -507,7 +507,7 @@ def test_progress_counts_and_says_what_features_cost(extractors, capsys):
 
 
 def test_a_bar_for_the_patient(monkeypatch, capsys):
-    monkeypatch.setattr("rerank_adapters.runtime.progress.DELAY", -1.0)
+    monkeypatch.setattr("rerank_adapters.runtime.progress.CountingBar.delay", -1.0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     with ExtractionProgress(10) as progress:
         progress(5, {"a": 0.5})

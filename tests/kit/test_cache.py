@@ -257,6 +257,6 @@ def test_what_cannot_be_cleared(tmp_path, monkeypatch):
     cache = Cache(tmp_path / "cache")
     cache.put(KIND, items([1]))
     cache._open().execute("BEGIN EXCLUSIVE")
-    monkeypatch.setattr(module, "WAIT", 0.1)
+    monkeypatch.setattr(module, "SECONDS_TO_WAIT", 0.1)
     assert "cannot be cleared (database is locked)" in refused("tools", "cache", "--clear")
     cache._open().execute("ROLLBACK")

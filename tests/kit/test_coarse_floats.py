@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from rerank_plugins.kit.files.coarse_floats import KEPT, coarse
+from rerank_plugins.kit.files.coarse_floats import KEPT_BITS, coarse
 
 
 def test_the_nearest_number_with_few_bits_is_taken() -> None:
-    """By Python's own arithmetic: the mantissa times 2^(KEPT + 1) is rounded to the nearest integer, halves to even."""
+    """By Python's own arithmetic: the mantissa times 2^(KEPT_BITS + 1) is rounded to the nearest integer, halves to even."""
     rng = np.random.default_rng(3)
     values = np.concatenate(
         [rng.normal(size=500) * 10.0 ** rng.integers(-2, 4, 500), [0.0, 1.03125, 1.09375, -65000.0]]
@@ -19,7 +19,7 @@ def test_the_nearest_number_with_few_bits_is_taken() -> None:
     values = values[(values == 0) | (np.abs(values) >= np.finfo(np.float16).smallest_normal)]
     for value, found in zip(values.tolist(), coarse(values).tolist(), strict=True):
         mantissa, exponent = math.frexp(value)  # 0.5 <= |mantissa| < 1
-        assert found == round(mantissa * 2 ** (KEPT + 1)) * 2.0 ** (exponent - KEPT - 1) or math.isinf(found)
+        assert found == round(mantissa * 2 ** (KEPT_BITS + 1)) * 2.0 ** (exponent - KEPT_BITS - 1) or math.isinf(found)
     assert np.array_equal(coarse(coarse(values)), coarse(values))
 
 

@@ -68,7 +68,7 @@ def test_memory_comes_before_the_disk(tmp_path):
 
 
 def test_memory_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(cached_parser, "REMEMBERED", 10)
+    monkeypatch.setattr(cached_parser, "REMEMBERED_BYTES", 10)
     parser = CachedParser(ChainParser())
     for start in range(0, 100, 5):
         parser.parse([[str(i)] for i in range(start, start + 5)])

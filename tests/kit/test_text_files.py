@@ -261,7 +261,7 @@ def test_streaming_takes_bounded_memory(tmp_path):
 @compressed
 def test_small_files_of_huge_lines(tmp_path, kind, monkeypatch):
     """A compressed file may have 45 million times its size: it is inflated step by step, and a line has a limit."""
-    monkeypatch.setattr(text_files, "LONGEST_LINE", 1 << 22)
+    monkeypatch.setattr(text_files, "MAX_LINE_BYTES", 1 << 22)
     (tmp_path / "f").write_bytes(COMPRESS[kind](bytes(1 << 24)))
     steps: list[int] = []
     inflate = text_files._stepwise

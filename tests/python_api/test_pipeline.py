@@ -359,7 +359,7 @@ def test_it_shows_itself_as_its_constructor_call(fitted):
 def test_it_prints_nothing(lists, references, test_lists, capfd, caplog, monkeypatch):
     caplog.set_level("INFO", "rerank_adapters")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("rerank_adapters.runtime.progress.DELAY", 0.0)
+    monkeypatch.setattr("rerank_adapters.runtime.progress.CountingBar.delay", 0.0)
     pipeline = Pipeline(["length", "consensus"], cache=False, metric=BLEU).fit(lists, references)
     pipeline.predict(test_lists)
     assert capfd.readouterr() == ("", "")

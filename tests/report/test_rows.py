@@ -5,7 +5,7 @@ import gzip
 
 import pytest
 
-from rerank_adapters.rows import SHOWN, Rows
+from rerank_adapters.rows import SHOWN_ROWS, Rows
 from rerank_plugins import ConfigError, RerankError
 
 ROWS = Rows(["word", "hhmm-lm", "known"], [("a", 1.5, True), ('say "b", c', float("nan"), False)])
@@ -42,13 +42,13 @@ def test_files(tmp_path):
 
 
 def test_many_rows_are_printed_in_part():
-    many = Rows(["number"], [(number,) for number in range(1, 5 * SHOWN)])
+    many = Rows(["number"], [(number,) for number in range(1, 5 * SHOWN_ROWS)])
     lines = repr(many).splitlines()
     assert lines[1].strip() == "1"
-    assert lines[1 + SHOWN // 2] == "…"
-    assert lines[-2:] == [f"    {5 * SHOWN - 1}", f"({5 * SHOWN - 1} rows)"]
-    assert len(lines) == SHOWN + 3
-    assert f"… {4 * SHOWN - 1} more …" in many._repr_html_()
+    assert lines[1 + SHOWN_ROWS // 2] == "…"
+    assert lines[-2:] == [f"    {5 * SHOWN_ROWS - 1}", f"({5 * SHOWN_ROWS - 1} rows)"]
+    assert len(lines) == SHOWN_ROWS + 3
+    assert f"… {4 * SHOWN_ROWS - 1} more …" in many._repr_html_()
     assert repr(Rows(["a", "b"])) == "a  b"
 
 

@@ -420,7 +420,7 @@ def test_vocabularies_agree_with_the_twin(sentences, first, min_count, english):
     words = Numbering()
     tokens = words.numbers_of(word for sentence in sentences for word in sentence)
     starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)[:-1]
-    with mock.patch.object(signatures, "SHARED", 3):
+    with mock.patch.object(signatures, "MIN_SHARED_WORDS", 3):
         vocabulary = close_numbered(words, tokens, starts, unknown, min_count)
         naive = naive_treelet.close_vocabulary(sentences, unknown, min_count)
     assert (vocabulary.words, vocabulary.counts.tolist(), tokens.tolist()) == naive

@@ -27,7 +27,7 @@ MAX_SEGMENTS_OF_ALL_PAIRS = 16  # segments up to which each is compared with all
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class WordCounts:
     """The words of texts: for each pair of a text and one of its words, ordered, the text, the word and the count."""
 
     texts: LongArray
@@ -35,7 +35,7 @@ class Side:
     counts: LongArray
 
     @classmethod
-    def of(cls, texts: Sequence[str], vocabulary: dict[str, int]) -> Side:
+    def of(cls, texts: Sequence[str], vocabulary: dict[str, int]) -> WordCounts:
         """The words of the texts, in numbers of a vocabulary, which takes up new ones."""
         found = [WORD.findall(text.lower()) for text in texts]
         numbers = [vocabulary.setdefault(word, len(vocabulary)) for words in found for word in words]
@@ -53,8 +53,8 @@ class SharedWords:
     """
 
     segments: int
-    left: Side
-    right: Side
+    left: WordCounts
+    right: WordCounts
     vocabulary: int
     distances: tuple[int, ...]
 
@@ -62,7 +62,7 @@ class SharedWords:
     def of(cls, left: Sequence[str], right: Sequence[str]) -> SharedWords:
         """The words of one text on each side for each segment."""
         n, vocabulary = len(left), dict[str, int]()
-        sides = Side.of(left, vocabulary), Side.of(right, vocabulary)
+        sides = WordCounts.of(left, vocabulary), WordCounts.of(right, vocabulary)
         far = range(1, n) if n <= MAX_SEGMENTS_OF_ALL_PAIRS else (n // 2, n // 3, -(n // 3), n // 5)
         distances = dict.fromkeys(distance % n for distance in (*NEXT, *far) if distance % n)
         return cls(n, *sides, len(vocabulary), tuple(distances))
@@ -121,7 +121,7 @@ class SharedWords:
         frequencies = np.bincount(np.unique(pairs) & 0xFFFFFFFF, minlength=self.vocabulary)
         return np.log((self.segments + 1) / np.maximum(frequencies, 1))
 
-    def _weights(self, side: Side) -> FloatArray:
+    def _weights(self, side: WordCounts) -> FloatArray:
         weights = np.bincount(side.texts, side.counts * self._idf[side.words], self.segments)
         return weights.astype(np.float64)  # bincount of nothing has whole numbers
 
@@ -136,7 +136,7 @@ class SharedWords:
         larger = np.maximum(self._weights(left), np.roll(self._weights(right), -distance))
         return np.divide(shared, larger, out=np.zeros(n), where=larger > 0)
 
-    def _numbers_of_bags(self, side: Side) -> LongArray:
+    def _numbers_of_bags(self, side: WordCounts) -> LongArray:
         """(segments) equal numbers for texts of the same words, -1 for those that have none."""
         numbers: dict[bytes, int] = {}
         cuts = np.searchsorted(side.texts, np.arange(self.segments + 1)).tolist()

@@ -71,7 +71,7 @@ def _lines(path: str, kind: str) -> Iterator[str]:
             batch.validate(full=True)  # a damaged file of Arrow may have offsets outside its buffers
             for start in range(0, batch.num_rows, ROWS_AT_ONCE):
                 for row in batch.slice(start, ROWS_AT_ONCE).to_pylist():
-                    yield json_line(row, _plain) + "\n"
+                    yield json_line(row, _json_value) + "\n"
     except unreadable as error:
         why = next(iter(str(error).splitlines()), "") or type(error).__name__
         raise FormatError(f"damaged {kind} file ({why})", path=path) from None
@@ -100,7 +100,7 @@ def pyarrow_for(path: str | Path, kind: str) -> Any:
         raise ConfigError(f"{os.fspath(path)}: a file of {kind} needs pyarrow: {extra}") from None
 
 
-def _plain(value: object) -> object:
+def _json_value(value: object) -> object:
     """The value in JSON for a value of Arrow that JSON lacks; older programs write texts as bytes."""
     if isinstance(value, Decimal):
         return float(value)

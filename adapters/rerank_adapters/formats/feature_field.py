@@ -21,7 +21,7 @@ from operator import itemgetter
 
 from rerank_plugins import FormatError
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.text import LARGEST, finite_value, shortest
+from rerank_plugins.kit.files.text import MAX_SCORE, finite_value, shortest
 
 UNLABELLED = "feature"
 NEVER = 1 << 60  # more tokens than any line has
@@ -62,8 +62,8 @@ class FeatureField:
         """The fast path for `name=value` with known sparse names; None, ValueError or KeyError where it fails."""
         parts = [token.rpartition("=") for token in tokens]
         sparse = {self._sparse_names[name]: float(text) for name, _, text in parts}
-        plain = _plain("".join([text for _, _, text in parts]))
-        ordinary = -LARGEST <= sum(sparse.values()) <= LARGEST
+        plain = _have_no_python_form("".join([text for _, _, text in parts]))
+        ordinary = -MAX_SCORE <= sum(sparse.values()) <= MAX_SCORE
         return ((), sparse) if plain and len(sparse) == len(tokens) and ordinary else None
 
     def _by_position(self, tokens: list[str], field: str) -> Features | None:
@@ -76,12 +76,14 @@ class FeatureField:
         texts = self._pick_values(tokens)
         values = tuple(map(float, texts))
         if len(tokens) == self._length:
-            plain = field.count("_") == self._underscores and field.isascii()  # as _plain, but nothing is joined
-            return (values, NO_SPARSE) if plain and -LARGEST <= sum(values) <= LARGEST else None
+            plain = (
+                field.count("_") == self._underscores and field.isascii()
+            )  # as _have_no_python_form, but nothing is joined
+            return (values, NO_SPARSE) if plain and -MAX_SCORE <= sum(values) <= MAX_SCORE else None
         labels, more = tokens[self._length :: 2], tokens[self._length + 1 :: 2]
         sparse = {self._sparse_names[a]: float(b) for a, b in zip(labels, more, strict=True)}
-        ordinary = -LARGEST <= sum(values) + sum(sparse.values()) <= LARGEST
-        plain = ordinary and len(sparse) == len(labels) and _plain("".join((*texts, *more)))
+        ordinary = -MAX_SCORE <= sum(values) + sum(sparse.values()) <= MAX_SCORE
+        plain = ordinary and len(sparse) == len(labels) and _have_no_python_form("".join((*texts, *more)))
         return (values, sparse) if plain else None
 
     def _carefully(self, tokens: list[str], line: int) -> Features:
@@ -156,7 +158,7 @@ class FeatureField:
             self._underscores = sum(label.count("_") for label in self._labels)
 
 
-def _plain(values: str) -> bool:
+def _have_no_python_form(values: str) -> bool:
     """Whether no value has a form that only Python accepts as a number: `1_000` or digits of other scripts."""
     return "_" not in values and values.isascii()
 

@@ -86,7 +86,7 @@ class HtkSlfFormat(LatticeFormat):
         """The same; what `warned` holds has been said."""
         slf: _Slf | None = None
         for number, line in enumerate(lines, 1):
-            fields = {NAMES.get(name, name): _plain(text) for name, text in FIELD.findall(line)}
+            fields = {NAMES.get(name, name): _unquoted(text) for name, text in FIELD.findall(line)}
             if "V" in fields and slf is not None and slf.nodes:
                 yield self._list(slf, path, warned)
                 slf = None
@@ -230,7 +230,7 @@ def _with_columns(nbest: NBestList, scores: Sequence[str]) -> NBestList:
     return NBestList(nbest.segment_id, hypotheses, tuple(COLUMNS[name] for name in scores), line=nbest.line)
 
 
-def _plain(text: str) -> str:
+def _unquoted(text: str) -> str:
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
         text = text[1:-1]
     return re.sub(r"\\(.)", r"\1", text)

@@ -20,7 +20,7 @@ from rerank_adapters.formats.json_lists import FormatMismatch, JsonFormat, JsonL
 from rerank_adapters.formats.record_keys import JsonKeys
 from rerank_plugins import NBestList, Rescored
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.kit.files.text import LARGEST
+from rerank_plugins.kit.files.text import MAX_SCORE
 
 KEYS = ("hyps", "input")  # the keys that may hold the hypotheses
 
@@ -93,5 +93,5 @@ def _are_numbers(values: object, wanted: int) -> bool:
     return (
         isinstance(values, list)
         and len(values) == wanted
-        and all(isinstance(v, int | float) and not isinstance(v, bool) and abs(v) <= LARGEST for v in values)
+        and all(isinstance(v, int | float) and not isinstance(v, bool) and abs(v) <= MAX_SCORE for v in values)
     )

@@ -34,7 +34,7 @@ from rerank_adapters.formats.record_keys import ADDED, JsonKeys, KeysError
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, open_text, option
 from rerank_plugins.core.json_and_toml import json_line, read_json
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.text import LARGEST, wild
+from rerank_plugins.kit.files.text import MAX_SCORE, wild
 
 STREAM = "<stdin>"
 logger = logging.getLogger(__name__)
@@ -254,7 +254,7 @@ def _parsed(value: Any) -> float | None:
 def _checked(number: float, name: str) -> float:
     if not _is_finite(number):
         raise FormatMismatch(f"{name} is {number}, expected a finite number")
-    if abs(number) > LARGEST:
+    if abs(number) > MAX_SCORE:
         raise FormatMismatch(f"{name} {wild(max(-1e308, min(1e308, number)))}")
     return float(number)
 

@@ -28,7 +28,7 @@ class Side:
     metrics: dict[str, float]
 
 
-class Contribution(NamedTuple):
+class FeatureLead(NamedTuple):
     """A feature with its weight, its values in both hypotheses, and its part of the first one's lead."""
 
     feature: str
@@ -67,7 +67,7 @@ class Explanation:
     hypotheses: int
     first: Side
     second: Side
-    contributions: tuple[Contribution, ...]
+    contributions: tuple[FeatureLead, ...]
     words: tuple[WordScores, ...]
     parses: tuple[Parses, ...]
 

@@ -15,7 +15,7 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 
 if TYPE_CHECKING:
-    from rerank_adapters.report.explanation import Contribution, Explanation, Parses, Side, WordScores
+    from rerank_adapters.report.explanation import Explanation, FeatureLead, Parses, Side, WordScores
 
 NAME_WIDTH = 26  # columns of the name of a feature
 NUMBER_WIDTH = 10  # columns of a weight, a value, or the part of a feature
@@ -89,7 +89,7 @@ def _number(value: float, sign: str = "-") -> str:
     return written if len(written) < NUMBER_WIDTH else f"{value:{sign}.3g}"
 
 
-def _families(rows: Sequence[Contribution]) -> list[tuple[str, float]]:
+def _families(rows: Sequence[FeatureLead]) -> list[tuple[str, float]]:
     ordered = sorted(rows, key=lambda row: row.family)
     sums = [(name, sum(row.lead for row in group)) for name, group in groupby(ordered, lambda row: row.family)]
     return sorted(sums, key=lambda pair: -abs(pair[1]))

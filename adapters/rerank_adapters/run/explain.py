@@ -16,7 +16,7 @@ import numpy as np
 from rerank_adapters.apply import rerank, weighted
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.feature import Feature
-from rerank_adapters.report.explanation import Contribution, Explanation, Parses, Side, WordScores
+from rerank_adapters.report.explanation import Explanation, FeatureLead, Parses, Side, WordScores
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights
 from rerank_plugins import (
@@ -134,7 +134,7 @@ def contributions(
     first: int,
     second: int,
     raised: float = 0.0,
-) -> tuple[Contribution, ...]:
+) -> tuple[FeatureLead, ...]:
     """What each column adds to the lead of row `first` of the table over row `second`; the largest comes first.
 
     `raised` is what a margin adds to the total of row 0, which is a row of the result if one of the two is that row.
@@ -144,7 +144,7 @@ def contributions(
     values = np.stack([_row(table, first), _row(table, second)])
     used = np.flatnonzero((weights != 0) & ((np.arange(len(weights)) < len(table.names)) | values.any(axis=0)))
     rows = [
-        Contribution(
+        FeatureLead(
             table.all_names[i],
             family.get(table.all_names[i], "decoder"),
             float(weights[i]),
@@ -157,7 +157,7 @@ def contributions(
     if raised and (first == 0) != (second == 0):
         values_of_margin = float(first == 0), float(second == 0)
         lead = raised if first == 0 else -raised
-        rows.append(Contribution(MARGIN, MARGIN, raised, *values_of_margin, lead))
+        rows.append(FeatureLead(MARGIN, MARGIN, raised, *values_of_margin, lead))
     return tuple(sorted(rows, key=lambda row: -abs(row.lead)))
 
 

@@ -1,1 +1,1 @@
-"""Processes: workers, the Dask cluster, progress on stderr, and the end of the program by a signal."""
+"""Progress on stderr, and times and sizes as messages write them."""

@@ -24,9 +24,9 @@ from rerank_plugins.core.counted import counted as counted
 
 Item = TypeVar("Item")
 
-DELAY = 2.0  # seconds before a bar appears on a terminal
-MINUTE = 60.0  # seconds between the lines of a log
-DRAWING = 0.1  # seconds between two drawings
+SECONDS_TO_BAR = 2.0  # seconds before a bar appears on a terminal
+SECONDS_OF_LINE = 60.0  # seconds between the lines of a log
+SECONDS_OF_DRAWING = 0.1  # seconds between two drawings
 HYPOTHESES = "hypotheses"
 FIRST_USE = "the first use of features compiles their kernels, which takes up to 30 s, once"
 
@@ -79,7 +79,7 @@ class _Display(ABC):
         self._shows = sys.stderr.isatty() if shown is None else shown
 
     def __enter__(self) -> Self:
-        self._due = time.monotonic() + (self.delay if self._shows else MINUTE)
+        self._due = time.monotonic() + (self.delay if self._shows else SECONDS_OF_LINE)
         if not self.delay:
             self._report()
         return self
@@ -96,12 +96,12 @@ class _Display(ABC):
         if not self._shows:
             with suppress(OSError):  # nobody reads the log any more
                 logger.info("rerank: %s", self._line())
-            self._due = time.monotonic() + MINUTE
+            self._due = time.monotonic() + SECONDS_OF_LINE
             return
         if self._display is None:
             self._display = self._opened()
         self._display.update(self._display.task_ids[0], description=self.what, completed=self.done, refresh=True)
-        self._due = time.monotonic() + DRAWING
+        self._due = time.monotonic() + SECONDS_OF_DRAWING
 
     def _opened(self) -> Any:
         """The display of rich, started."""
@@ -125,7 +125,7 @@ class _Display(ABC):
 class CountingBar(_Display):
     """Counts what is done: a bar with the time that is left where the `total` is known, else the pace."""
 
-    delay = DELAY
+    delay = SECONDS_TO_BAR
 
     def add(self, count: int) -> None:
         """Count `count` more."""

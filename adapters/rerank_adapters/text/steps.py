@@ -112,7 +112,7 @@ def _side(side: str) -> Step:
     return lambda text: text.split(BETWEEN_SIDES)[SIDES[side]].strip()
 
 
-def _plain(function: Step) -> Callable[[str], Step]:
+def _without_argument(function: Step) -> Callable[[str], Step]:
     return lambda argument: function
 
 
@@ -167,12 +167,12 @@ KINDS = {
     kind.name: kind
     for kind in (
         StepKind("side", _side, "source or target", default="target"),
-        StepKind("reverse", _plain(reverse)),
-        StepKind("undo-bpe", _plain(undo_bpe)),
-        StepKind("undo-sentencepiece", _plain(undo_sentencepiece)),
-        StepKind("unescape", _plain(unescape)),
-        StepKind("penn-tokenize", _plain(penn_tokenize)),
-        StepKind("penn-unescape", _plain(penn_unescape)),
+        StepKind("reverse", _without_argument(reverse)),
+        StepKind("undo-bpe", _without_argument(undo_bpe)),
+        StepKind("undo-sentencepiece", _without_argument(undo_sentencepiece)),
+        StepKind("unescape", _without_argument(unescape)),
+        StepKind("penn-tokenize", _without_argument(penn_tokenize)),
+        StepKind("penn-unescape", _without_argument(penn_unescape)),
         StepKind("tokenize", _tokenize, "a language code (tokenize:en)", package="sacremoses"),
         StepKind("detokenize", _detokenize, "a language code (detokenize:en)", package="sacremoses"),
         StepKind("lowercase", _lowercase, "a language code (lowercase:tr)", optional=True),
@@ -180,12 +180,12 @@ KINDS = {
         StepKind("truecase", _truecase, "a model file (truecase:truecase-model.en)", takes_file=True),
         StepKind("classes", _classes, "a file of classes (classes:classes.tsv)", takes_file=True),
         StepKind("no-punctuation", transcripts.no_punctuation, "the characters kept within words", default="'"),
-        StepKind("expand-contractions", _plain(transcripts.expand_contractions)),
+        StepKind("expand-contractions", _without_argument(transcripts.expand_contractions)),
         StepKind("no-fillers", transcripts.no_fillers, "the fillers (no-fillers:uh,um)", default=transcripts.FILLERS),
-        StepKind("characters", _plain(transcripts.characters)),
+        StepKind("characters", _without_argument(transcripts.characters)),
         StepKind("restore-sentence", _restore_sentence),
-        StepKind("no-unknown", _plain(transcripts.no_unknown)),
-        StepKind("no-noise", _plain(transcripts.no_noise)),
+        StepKind("no-unknown", _without_argument(transcripts.no_unknown)),
+        StepKind("no-noise", _without_argument(transcripts.no_noise)),
         StepKind(
             "numbers-to-words", transcripts.numbers_to_words, "a language code", default="en", package="num2words"
         ),

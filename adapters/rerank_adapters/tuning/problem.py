@@ -30,7 +30,7 @@ from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.contracts import checked_tuning
 from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.metrics_and_tuners import TuningReport
-from rerank_plugins.kit.files.text import LARGEST, wild
+from rerank_plugins.kit.files.text import MAX_SCORE, wild
 
 EXACT = 1e-3  # largest error in the decoder's own totals, in their standard deviations
 ROUNDS = 2000  # of least squares over sparse features
@@ -149,7 +149,7 @@ def _check_size(values: FloatArray, feature: str) -> None:
     largest = np.abs(values).max(initial=0.0)
     if not np.isfinite(largest):
         raise RerankError(f"{feature} has a value that is not finite")
-    if largest > LARGEST:
+    if largest > MAX_SCORE:
         raise RerankError(f"{feature} has a value that {wild(float(values[np.argmax(np.abs(values))]))}")
 
 

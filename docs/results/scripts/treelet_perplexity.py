@@ -29,7 +29,7 @@ import click
 import numpy as np
 
 from docs.results.scripts.experiment import FILE, counted, experiment, named_values, say
-from rerank_adapters.applications.training.tree_source import CONSTITUENTS, TREES_AT_A_TIME
+from rerank_adapters.applications.training.tree_source import CONSTITUENTS, TREES_OF_BLOCK
 from rerank_plugins import RerankError
 from rerank_plugins.constituency.model_file import read_grammar
 from rerank_plugins.constituency.parsing import ChartParser, Decoding
@@ -79,7 +79,7 @@ class Training(NamedTuple):
         for path in paths:
             with open_text(path) as lines:
                 stream = CONSTITUENTS.read(lines, str(path))
-                while trees := list(islice(stream, TREES_AT_A_TIME)):
+                while trees := list(islice(stream, TREES_OF_BLOCK)):
                     for collector in collectors:
                         collector.add(trees)
         as_parsed, transformed = (collector.finish(UnknownWords(), min_count=1) for collector in collectors)

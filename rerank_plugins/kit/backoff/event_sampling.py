@@ -17,7 +17,7 @@ from rerank_plugins.kit.backoff.scoring import find_symbol
 from rerank_plugins.kit.backoff.tables import LOG_ZERO, BackoffTables
 from rerank_plugins.kit.kernels import filling_kernel, kernel, part
 
-TRIALS = 1_000  # after so many a draw of an unseen symbol starts anew, as all symbols may have been seen
+MAX_TRIALS = 1_000  # after so many a draw of an unseen symbol starts anew, as all symbols may have been seen
 
 
 def cumulated(tables: BackoffTables) -> FloatArray:
@@ -96,4 +96,4 @@ def draw_event(
         if seen < 0:
             return event
         trials += 1
-        depth = seen + 1 if trials % TRIALS > 0 else 0
+        depth = seen + 1 if trials % MAX_TRIALS > 0 else 0

@@ -27,7 +27,7 @@ BITS = 63  # of a non-negative int64
 BOS, EOS = 1, 2  # ids of `<s>` and `</s>` in a text
 NONE = -1  # in an array of events: no symbol, as the context is shorter
 PIECE = 1 << 20  # words of a text packed at a time
-MOST_EVENTS = (1 << 31) - 1  # events at most: counts and numbers of n-grams have 31 bits
+MAX_EVENTS = (1 << 31) - 1  # events at most: counts and numbers of n-grams have 31 bits
 
 
 def bucket_bounds(histogram: LongArray, target: int = TARGET) -> tuple[IntArray, LongArray]:
@@ -252,8 +252,8 @@ def dealt(
     `count` counts the rows of a stretch of `size` things by bin, `write` writes them, given the stretch, the bucket of
     each bin, the next free row of each bucket, and the rows. Raises ModelError for too many things.
     """
-    if size > MOST_EVENTS:
-        raise ModelError(f"{size:,} events are more than the {MOST_EVENTS:,} that a model can be estimated from")
+    if size > MAX_EVENTS:
+        raise ModelError(f"{size:,} events are more than the {MAX_EVENTS:,} that a model can be estimated from")
     parts = stretches(size, jobs)
     histograms = np.array(in_threads(count, parts, jobs)).reshape(jobs, bins)
     bucket, starts = bucket_bounds(histograms.sum(axis=0))

@@ -15,7 +15,7 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, PlaceArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.kernels import part
 
-DOUBLINGS = 60  # a series that has not converged after 2^60 terms is taken to diverge
+MAX_DOUBLINGS = 60  # a series that has not converged after 2^60 terms is taken to diverge
 
 
 class Closure(NamedTuple):
@@ -56,7 +56,7 @@ def closed(pairs: IntArray, p: FloatArray, size: int) -> FloatArray:
 def _series(power: FloatArray) -> FloatArray:
     """Return Σ_m U^m of a matrix by doubling; raises ModelError if the series diverges."""
     sums = np.eye(len(power)) + power
-    for _ in range(DOUBLINGS):
+    for _ in range(MAX_DOUBLINGS):
         power = power @ power
         if not np.isfinite(power).all():
             break

@@ -29,10 +29,10 @@ from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 EMPTY = np.iinfo(np.int64).min  # in place of the power of a cell that has not been filled
-FEWEST, BYTES = 4096, 1 << 26  # cells of a new memory; size of the largest one
+MIN_CELLS, MAX_BYTES = 4096, 1 << 26  # cells of a new memory; size of the largest one
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio (Fibonacci hashing)
 LARGEST_EMISSION = math.exp(3.0)  # makes up for the probability of the rules, which is about exp(-3) a word
-SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescaled
+MIN_VALUE, MAX_VALUE = 1e-100, 1e100  # a column with values out of this range is rescaled
 
 
 @part
@@ -71,7 +71,7 @@ class CellMemory:
 
     def __init__(self, values: int) -> None:
         self._values = max(values, 1)
-        self._start(FEWEST)
+        self._start(MIN_CELLS)
 
     def _start(self, most: int) -> None:
         slots, rows, powers = (
@@ -86,7 +86,7 @@ class CellMemory:
         """Return the cells for a kernel that may fill in more."""
         most = len(self._cells.rows)
         if self._cells.used[0] == most:
-            self._start(2 * most if 2 * most * self._values * 8 <= BYTES else most)
+            self._start(2 * most if 2 * most * self._values * 8 <= MAX_BYTES else most)
         return self._cells
 
 
@@ -244,7 +244,7 @@ def fill_columns(
                     largest = above[s] if above[s] > largest else largest
             if largest > 0.0:
                 least, most = largest if largest < least else least, largest if largest > most else most
-        if new and most > 0.0 and (least < SMALL or most > LARGE):
+        if new and most > 0.0 and (least < MIN_VALUE or most > MAX_VALUE):
             power = _rescale(narrow, j, kept, from_start, to_end, scales, least, most)
             powers[j] += power
             total_power[j] += power

@@ -28,9 +28,9 @@ from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.files.packed_parses import load_parses, save_parses
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered, size_of
 
-REMEMBERED = 64 * MEGABYTE  # of trees kept in memory
+REMEMBERED_BYTES = 64 * MEGABYTE  # of trees kept in memory
 TREES_AS_OBJECTS = 2_000  # bytes of a constituency tree that is no array
-BATCH = 2_000  # sentences parsed before they are saved: an interrupted run loses at most these
+SENTENCES_OF_BATCH = 2_000  # sentences parsed before they are saved: an interrupted run loses at most these
 
 logger = logging.getLogger(__name__)
 ADVICE = "name the parser of the hypotheses with the option 'parser'"
@@ -61,7 +61,7 @@ class CachedParser(Parser):
     parser: Parser
 
     def __post_init__(self) -> None:
-        self._known: Remembered[tuple[str, ...], Parse] = Remembered(REMEMBERED)
+        self._known: Remembered[tuple[str, ...], Parse] = Remembered(REMEMBERED_BYTES)
         self.parsed = self.unparsed = 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -90,8 +90,8 @@ class CachedParser(Parser):
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; each new sentence is passed to the wrapped parser once."""
         known, new = self.known(sentences)
-        for start in range(0, len(new), BATCH):
-            batch = new[start : start + BATCH]
+        for start in range(0, len(new), SENTENCES_OF_BATCH):
+            batch = new[start : start + SENTENCES_OF_BATCH]
             parses = checked_parses(self.parser, batch)
             self.keep(batch, parses)
             known.update(zip(batch, parses, strict=True))

@@ -31,12 +31,12 @@ from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.languages import ENGLISH, FOLDER
 
 Bytes = NDArray[np.uint8]
-FAST, SMALL = 1, 19  # compression levels: for the choice between values and differences, and of compact models
+FAST_LEVEL, COMPACT_LEVEL = 1, 19  # of compression: to choose between values and differences; of compact models
 MAGIC = b"rerankLM"
 VERSION, PLANES = 2, 3  # version 3 has arrays in byte planes
 ALIGNMENT = 64
 ZSTD = b"\x28\xb5\x2f\xfd"
-MOST_RATIO, LEAST_LIMIT = 1000, 1 << 28  # how many times its size, or bytes, a compressed file may decompress to
+MAX_RATIO, MIN_LIMIT_BYTES = 1000, 1 << 28  # how many times its size, or bytes, a compressed file may decompress to
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -92,7 +92,7 @@ def _size(content: Bytes) -> int:
     """The size of the compressed bytes."""
     import zstandard
 
-    return len(zstandard.ZstdCompressor(FAST).compress(content.data))
+    return len(zstandard.ZstdCompressor(FAST_LEVEL).compress(content.data))
 
 
 def is_model_file(path: Path) -> bool:
@@ -174,7 +174,7 @@ def _beginning(version: int, header: Mapping[str, Any]) -> bytes:
 def _write_compressed(path: Path, content: bytes) -> int:
     import zstandard
 
-    compressed = zstandard.ZstdCompressor(SMALL).compress(content)
+    compressed = zstandard.ZstdCompressor(COMPACT_LEVEL).compress(content)
     return _write_checked(path, lambda stream: stream.write(compressed))
 
 
@@ -294,8 +294,8 @@ def _decompressed(path: Path, compressed: NDArray[np.uint8]) -> NDArray[np.uint8
     import zstandard
 
     try:
-        if zstandard.frame_content_size(compressed.data) > max(LEAST_LIMIT, MOST_RATIO * len(compressed)):
-            raise ModelError(f"{path}: compressed model file of more than {MOST_RATIO} times its size")
+        if zstandard.frame_content_size(compressed.data) > max(MIN_LIMIT_BYTES, MAX_RATIO * len(compressed)):
+            raise ModelError(f"{path}: compressed model file of more than {MAX_RATIO} times its size")
         return np.frombuffer(bytearray(zstandard.ZstdDecompressor().decompress(compressed.data)), np.uint8)
     except (zstandard.ZstdError, MemoryError):
         raise ModelError(f"{path}: compressed model file is cut short or damaged") from None

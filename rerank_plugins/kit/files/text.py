@@ -27,13 +27,13 @@ from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.files import atomic_write, write_error
 from rerank_plugins.kit.files.standard_streams import data_stream, drop_unread
 
-PIECE = 1 << 16  # compressed bytes that are read at a time
-STEP = 1 << 20  # bytes that are inflated at a time; this bounds the memory of reading
-SLICE = 256  # bytes of Zstandard, whose decompressor takes no such bound, inflated at a time: to at most 8 MiB
-LONGEST_LINE = 1 << 28  # bytes
+PIECE_BYTES = 1 << 16  # compressed bytes that are read at a time
+STEP_BYTES = 1 << 20  # bytes that are inflated at a time; this bounds the memory of reading
+SLICE_BYTES = 256  # bytes of Zstandard, whose decompressor takes no such bound, inflated at a time: to at most 8 MiB
+MAX_LINE_BYTES = 1 << 28  # bytes
 XZ_PRESET = 2  # five times as fast as the usual 6, which takes nearly as long as parsing; files are a quarter larger
 STANDARD = "-"
-LARGEST = 1e15  # the size of a score beyond which nothing is left of the scores that it is added to
+MAX_SCORE = 1e15  # the size of a score beyond which nothing is left of the scores that it is added to
 INFLATING = type(zlib.decompressobj())
 
 
@@ -53,7 +53,7 @@ def finite(text: str) -> float:
     return value
 
 
-def finite_value(text: str, name: str, path: str, line: int, largest: float = LARGEST) -> float:
+def finite_value(text: str, name: str, path: str, line: int, largest: float = MAX_SCORE) -> float:
     """The finite number that a line of a file has for what messages call `name`.
 
     Raises FormatError for other text, and for a number of more than the size `largest`, such as the -1e30 that stands
@@ -70,7 +70,7 @@ def finite_value(text: str, name: str, path: str, line: int, largest: float = LA
 
 def wild(value: float) -> str:
     """What messages say of a number that is too large for a score."""
-    return f"is {value:g}, expected a score of ordinary size (at most {LARGEST:g}): is it a logarithm of 0?"
+    return f"is {value:g}, expected a score of ordinary size (at most {MAX_SCORE:g}): is it a logarithm of 0?"
 
 
 def shortest(value: float) -> str:
@@ -164,7 +164,7 @@ def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes]:
     read = getattr(stream, "read1", stream.read)  # returns what a pipe has ready, without waiting for a full piece
     while True:
         try:
-            piece = read(PIECE)
+            piece = read(PIECE_BYTES)
         except OSError as error:
             raise FormatError(_reason(error), path=name) from None
         if not piece:
@@ -217,25 +217,25 @@ def _decompressed(
 def _stepwise(decompressor: Any, piece: bytes) -> Generator[bytes, None, bytes]:
     """Yield what a piece inflates to, some MiB at a time; return the part of the piece behind the end of the stream."""
     if isinstance(decompressor, bz2.BZ2Decompressor | lzma.LZMADecompressor):
-        yield decompressor.decompress(piece, STEP)
+        yield decompressor.decompress(piece, STEP_BYTES)
         while not (decompressor.eof or decompressor.needs_input):
-            yield decompressor.decompress(b"", STEP)
+            yield decompressor.decompress(b"", STEP_BYTES)
     elif isinstance(decompressor, INFLATING):
-        yield decompressor.decompress(piece, STEP)
+        yield decompressor.decompress(piece, STEP_BYTES)
         while decompressor.unconsumed_tail and not decompressor.eof:
-            yield decompressor.decompress(decompressor.unconsumed_tail, STEP)
+            yield decompressor.decompress(decompressor.unconsumed_tail, STEP_BYTES)
     else:
-        for begin in range(0, len(piece), SLICE):
-            yield decompressor.decompress(piece[begin : begin + SLICE])
+        for begin in range(0, len(piece), SLICE_BYTES):
+            yield decompressor.decompress(piece[begin : begin + SLICE_BYTES])
             if decompressor.eof:
-                return bytes(decompressor.unused_data) + piece[begin + SLICE :]
+                return bytes(decompressor.unused_data) + piece[begin + SLICE_BYTES :]
     return bytes(decompressor.unused_data)
 
 
 def _lines(pieces: Iterator[bytes], name: str = "") -> Iterator[bytes]:
     r"""Split the joined pieces into lines at "\n"; the last line may lack its end.
 
-    Raises FormatError for a line of more than LONGEST_LINE bytes, which a compressed file of some kilobytes may have.
+    Raises FormatError for a line of more than MAX_LINE_BYTES bytes, which a compressed file of some kilobytes may have.
     """
     incomplete: list[bytes] = []  # the pieces so far of a line whose end has not been read yet
     length = 0
@@ -247,8 +247,8 @@ def _lines(pieces: Iterator[bytes], name: str = "") -> Iterator[bytes]:
         if end < len(piece):
             incomplete.append(piece[end:])
             length += len(piece) - end
-            if length > LONGEST_LINE:
-                raise FormatError(f"a line of more than {LONGEST_LINE >> 20} MiB, expected lines of text", path=name)
+            if length > MAX_LINE_BYTES:
+                raise FormatError(f"a line of more than {MAX_LINE_BYTES >> 20} MiB, expected lines of text", path=name)
     if incomplete:
         yield b"".join(incomplete)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.kit.files.text import open_text
 
-SNIFFED = 100  # lines in which the first row of a treebank is looked for
+SNIFFED_LINES = 100  # lines in which the first row of a treebank is looked for
 
 
 def is_conllu(path: Path) -> bool:
@@ -31,7 +31,9 @@ def _first_line(path: Path) -> str:
         return ""
     try:
         with open_text(path) as lines:
-            return next((line for line in islice(lines, SNIFFED) if line.strip() and not line.startswith("#")), "")
+            return next(
+                (line for line in islice(lines, SNIFFED_LINES) if line.strip() and not line.startswith("#")), ""
+            )
     except FormatError:  # which reading the file will report
         return ""
 

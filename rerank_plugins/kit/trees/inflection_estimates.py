@@ -30,7 +30,7 @@ KAPPA = 2.0  # κ, in occurrences
 CAPPED = 3.0
 OPEN = 20.0
 ITERATIONS = 5
-LEAST_PROBABILITY = 1e-6  # smaller ones are raised to it
+MIN_PROBABILITY = 1e-6  # smaller ones are raised to it
 
 
 @dataclass
@@ -136,7 +136,7 @@ def _from_counts(values: tuple[str, ...], observations: Observations, counts: Fl
         here = np.flatnonzero(depth == level)
         totals = handed_up[here].sum(axis=1, keepdims=True)
         p[here] = (handed_up[here] + KAPPA * p[above[here]]) / (totals + KAPPA)
-    ln_p = np.log(np.maximum(p, LEAST_PROBABILITY))
-    ln_ratio = ln_p - np.log(np.maximum(of_kind[kind], LEAST_PROBABILITY))
+    ln_p = np.log(np.maximum(p, MIN_PROBABILITY))
+    ln_ratio = ln_p - np.log(np.maximum(of_kind[kind], MIN_PROBABILITY))
     ln_ratio[0] = 0.0
     return Estimates(values, observations, ln_p, ln_ratio)

@@ -22,8 +22,8 @@ from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
 UNKNOWN_SIGNATURE = "UNK"  # the signature without features, which every closed vocabulary has
 ENDINGS = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
 LAST = "~"  # the first character of the last letters of a word, as features
-LONGEST, STEM = 3, 2  # letters of the longest such ending, and the least number of characters before one
-SHARED = 10  # unknown words that have an ending at least
+MAX_ENDING_LETTERS, MIN_STEM_LETTERS = 3, 2  # of such an ending, and of what is before one
+MIN_SHARED_WORDS = 10  # unknown words that have an ending at least
 Sentence = Sequence[str]
 
 
@@ -47,7 +47,7 @@ def signature(word: str, first: bool, lower_known: bool, *, english: bool = True
         parts.append("LC")
     parts += ["NUM"] * digit + ["DASH"] * dash
     if not english:
-        endings = (lowered[-size:] for size in range(1, min(LONGEST, len(word) - STEM) + 1))
+        endings = (lowered[-size:] for size in range(1, min(MAX_ENDING_LETTERS, len(word) - MIN_STEM_LETTERS) + 1))
         parts += [LAST + ending for ending in takewhile(str.isalpha, endings)]
     elif len(word) >= 3 and lowered.endswith("s"):
         parts += ["s"] * (lowered[-2] not in "siu")
@@ -82,19 +82,19 @@ def signatures(word: str, first: bool, lower_known: bool) -> Iterator[str]:
 
 
 def with_shared_endings(counts: Mapping[str, int]) -> dict[str, str]:
-    """The signature that each of these becomes: last letters that fewer than SHARED words have lose the first of them.
+    """The signature of each of these: last letters that fewer than MIN_SHARED_WORDS words have lose the first of them.
 
     >>> with_shared_endings({"UNK-~n-~en": 8, "UNK-~n-~on": 2, "UNK-~t": 9, "UNK-ing": 1})
     {'UNK-~n-~en': 'UNK-~n', 'UNK-~n-~on': 'UNK-~n', 'UNK-~t': 'UNK', 'UNK-ing': 'UNK-ing'}
     """
     now = {form: form for form in counts}
-    for size in range(LONGEST, 0, -1):
+    for size in range(MAX_ENDING_LETTERS, 0, -1):
         totals = Counter[str]()
         for form, count in counts.items():
             totals[now[form]] += count
         for form, kept in now.items():
             shorter, _, last = kept.rpartition("-")
-            if last.startswith(LAST) and len(last) == size + len(LAST) and totals[kept] < SHARED:
+            if last.startswith(LAST) and len(last) == size + len(LAST) and totals[kept] < MIN_SHARED_WORDS:
                 now[form] = shorter
     return now
 

@@ -31,7 +31,7 @@ Regions = tuple[tuple[str, ...], ...]  # the tokens of each region
 
 
 @dataclass(frozen=True)
-class Surprisal:
+class RegionSurprisal:
     """The surprisal of a region, in bits, by the suite's metric; `unknown` counts its out-of-vocabulary tokens."""
 
     suite: str
@@ -50,7 +50,7 @@ class SuiteResult:
     system: str
     suite: Suite
     met: BoolArray
-    surprisals: tuple[Surprisal, ...]
+    surprisals: tuple[RegionSurprisal, ...]
 
     @property
     def fraction(self) -> float:
@@ -88,7 +88,7 @@ def _judged(
 ) -> SuiteResult:
     metric = METRICS[suite.metric]
     met = np.zeros((len(suite.items), len(suite.predictions)), np.bool_)
-    rows: list[Surprisal] = []
+    rows: list[RegionSurprisal] = []
     for i, item in enumerate(suite.items):
         values: dict[Region, float] = {}
         for condition, parts in regions[id(item)].items():
@@ -99,7 +99,7 @@ def _judged(
                 value = metric(bits[start:stop])
                 values[number, condition], start = value, stop
                 unknown = sum(not known[token] for token in tokens)
-                rows.append(Surprisal(suite.name, item.number, condition, number, tokens, value, unknown))
+                rows.append(RegionSurprisal(suite.name, item.number, condition, number, tokens, value, unknown))
             values[None, condition] = sum(values[number, condition] for number in item.conditions[condition])
         met[i] = [prediction(values) for prediction in suite.predictions]
     return SuiteResult(system, suite, met, tuple(rows))

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rerank_adapters.applications.language_models.scoring import ZERO, Scored, Total, Totals, score_lines, total_lines
+from rerank_adapters.applications.language_models.scoring import (
+    LN_ZERO,
+    Scored,
+    Total,
+    Totals,
+    score_lines,
+    total_lines,
+)
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.job.models import load_language_model, load_word_model
@@ -50,7 +57,7 @@ def _word_rows(sentence: Scored) -> tuple[Iterable[Any], ...]:
 
 def _srilm_word(word: str, context: str, ln_p: float, unknown: bool, length: int | None) -> str:
     tag = "[OOV] " if unknown else "" if length is None else f"[{length}gram] "
-    zero = unknown or ln_p <= ZERO
+    zero = unknown or ln_p <= LN_ZERO
     p, log10 = ("0", "-inf") if zero else (f"{math.exp(ln_p):g}", f"{ln_p / LN10:g}")
     return f"\tp( {word} | {context}) \t= {tag}{p} [ {log10} ]\n"
 

@@ -21,9 +21,9 @@ from rerank_plugins.core.contracts import checked_scores, checked_totals
 from rerank_plugins.core.logarithms import LN10
 
 NO_STEPS = TextPipeline()
-ZERO = -99.0 * LN10  # a word whose ln p is not above this is impossible
-FIRST_BLOCK = 8  # sentences scored first; each further block is twice as large, so that progress soon shows
-SENTENCES_OF_A_BLOCK = 2048  # sentences of the largest block
+LN_ZERO = -99.0 * LN10  # a word whose ln p is not above this is impossible
+SENTENCES_OF_FIRST_BLOCK = 8  # each further block is twice as large, so that progress soon shows
+SENTENCES_OF_BLOCK = 2048  # of the largest one
 Block = tuple[list[list[str]], list[list[bool]]]  # sentences, and of each word of them whether it is unknown
 
 
@@ -86,7 +86,7 @@ class Scored:
     def totals(self) -> Totals:
         """The sums of this sentence alone."""
         unknown = np.array(self.unknown)
-        zero = ~unknown & (self.ln_p <= ZERO)
+        zero = ~unknown & (self.ln_p <= LN_ZERO)
         return Totals(
             1, len(self.words) - 1, int(unknown.sum()), int(zero.sum()),
             float(self.ln_p[~unknown & ~zero].sum()), float(self.ln_p[unknown].sum()),
@@ -105,9 +105,9 @@ def _blocks(model: SentenceModel, lines: Iterable[str], text: TextPipeline) -> I
     """The words of the lines after the text steps, in blocks of growing size."""
     known: dict[str, bool] = {}
     lines = iter(lines)
-    size, warned = FIRST_BLOCK, False
+    size, warned = SENTENCES_OF_FIRST_BLOCK, False
     while block := [line.split() for line in text.apply([line.rstrip("\r\n") for line in islice(lines, size)])]:
-        size = min(2 * size, SENTENCES_OF_A_BLOCK)
+        size = min(2 * size, SENTENCES_OF_BLOCK)
         if not warned:
             warn_if_foreign(model, [" ".join(words) for words in block])
             warned = True

@@ -27,9 +27,9 @@ def spans_of(tokens: Sequence[str], words: Sequence[str], where: str) -> list[tu
         raise TypeError(f"{where}: wanted a sequence of words, found the text {words!r:.60}")
     spans, token = [], 0
     for word in words:
-        begin, rest = token, _plain(word)
+        begin, rest = token, _in_one_spelling(word)
         while rest and token < len(tokens):
-            start = _plain(tokens[token])
+            start = _in_one_spelling(tokens[token])
             if not rest.startswith(start):
                 raise ConfigError(f"{where}: the token {tokens[token]!r} is not in the word {word!r}, or not whole")
             rest, token = rest.removeprefix(start), token + 1
@@ -41,6 +41,6 @@ def spans_of(tokens: Sequence[str], words: Sequence[str], where: str) -> list[tu
     return spans
 
 
-def _plain(word: str) -> str:
+def _in_one_spelling(word: str) -> str:
     """The characters of a word or token, quotation marks and brackets in one spelling."""
     return PLAIN.get(word, word).translate(CHARACTERS).replace("``", '"').replace("''", '"')

@@ -25,7 +25,7 @@ from rerank_plugins.core.errors import suggestion
 from rerank_plugins.hhmm.language_model import Complexity, EntropyKind, complexity
 from rerank_plugins.kit.language_models import with_words
 
-SENTENCES_AT_A_TIME = 8  # sentences measured at a time: few, so that progress shows with a slow model too
+SENTENCES_OF_BLOCK = 8  # sentences measured at a time: few, so that progress shows with a slow model too
 COLUMNS = ("surprisal", "entropy", "entropy_reduction", "depth", "depth_difference", "lost", "known")
 END = "</s>"
 
@@ -110,7 +110,7 @@ def measured_by_all(
 ) -> Iterator[tuple[Measured, ...]]:
     """The measures of each text by each model, in order and in bounded memory."""
     number = 0
-    for sentences in blocks_of(texts, text, SENTENCES_AT_A_TIME):
+    for sentences in blocks_of(texts, text, SENTENCES_OF_BLOCK):
         by_model = []
         for name, model in models.items():
             if not number:

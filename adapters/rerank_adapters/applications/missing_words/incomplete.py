@@ -23,7 +23,7 @@ from rerank_plugins.kit.files.text import display_name, open_text
 
 COLUMNS = ("incomplete", "position", "word")
 BLANK = re.compile(r"_{3,}")
-TEXTS_AT_A_TIME = 100  # texts that are tokenised at a time
+TEXTS_OF_BLOCK = 100  # texts that are tokenised at a time
 MAX_DIGITS = 9  # of a position
 
 
@@ -61,7 +61,7 @@ def read_incomplete(
         with open_text(texts) as lines:
             yield from parse_incomplete(lines, display_name(texts), gaps=gaps)
         return
-    blocks = blocks_of(texts_of(texts), text or TextPipeline(()), TEXTS_AT_A_TIME)
+    blocks = blocks_of(texts_of(texts), text or TextPipeline(()), TEXTS_OF_BLOCK)
     for number, words in enumerate((words for block in blocks for words in block), 1):
         yield _of_words(words, number, "texts", gaps)
 

@@ -26,7 +26,7 @@ from rerank_plugins.core.dependency_tree import DependencyTree
 
 AGREEING = ("Number", "Person", "Gender")
 WITH_SUBJECT, WITHIN_PHRASE = ("nsubj",), ("det", "amod", "nummod")
-SURE, LEAST = 0.97, 20  # the proportion of dependents on one side, and their number, that make a rule of order
+MIN_SHARE, MIN_DEPENDENTS = 0.97, 20  # proportion of dependents on one side, and their number, of a rule of order
 Features = Mapping[str, str]
 
 
@@ -98,7 +98,7 @@ class Grammar:
         """Whether dependents such as this word stand on the right of their heads; None if there is no rule."""
         counts = self.sides[_arc(sentence, word)]
         side, count = counts.most_common(1)[0] if counts else (False, 0)
-        return side if count >= LEAST and count >= SURE * counts.total() else None
+        return side if count >= MIN_DEPENDENTS and count >= MIN_SHARE * counts.total() else None
 
 
 def _set(features: Features) -> frozenset[tuple[str, str]]:

@@ -15,7 +15,7 @@ from rerank_plugins.kit.vocabulary.irregular_forms import IRREGULAR_NOUNS, IRREG
 
 NOUN, VERB = "NOUN", "VERB"
 VOWELS = "aeiou"
-RARE = 2  # the minimum count of an attested form
+MIN_FORM_COUNT = 2  # the minimum count of an attested form
 
 
 def s_form(base: str) -> str:
@@ -58,8 +58,8 @@ class WordForms:
         return cls(Counter(word.lower() for sentence in sentences for word in sentence if word.isalpha()))
 
     def attested(self, word: str) -> bool:
-        """Whether the text contains the lower-case word, in any case, at least RARE times."""
-        return self.counts[word] >= RARE
+        """Whether the text contains the lower-case word, in any case, at least MIN_FORM_COUNT times."""
+        return self.counts[word] >= MIN_FORM_COUNT
 
     @cached_property
     def third_person(self) -> dict[str, str]:

@@ -18,7 +18,7 @@ from rerank_plugins.core.dependency_tree import DependencyTree, write_conllu
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.trees.k_best_file import write_scored
 
-TEXTS_AT_A_TIME = 100  # texts that are tokenised at a time
+TEXTS_OF_BLOCK = 100  # texts that are tokenised at a time
 Kind: TypeAlias = Literal["conllu", "brackets"]
 KINDS: dict[str, str] = {"conllu": "dependencies", "brackets": "constituents"}
 
@@ -188,7 +188,7 @@ def parse(
     ['# sent_id = 1', '# text = She sings a song .']
     """
     steps, checked = pipeline_of(text), texts_of(texts)
-    sentences = (words for block in blocks_of(checked, steps, TEXTS_AT_A_TIME) for words in block)
+    sentences = (words for block in blocks_of(checked, steps, TEXTS_OF_BLOCK) for words in block)
     named = ((str(number), words) for number, words in enumerate(sentences, 1))
     loaded = load(parser, "parser")
     cached = loaded if isinstance(loaded, CachedParser) else CachedParser(loaded)

@@ -22,8 +22,8 @@ from rerank_adapters.applications.serving.worker import NAMES, Answer, Served, a
 
 PRELOADED = "rerank_adapters.applications.serving.preloaded"
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no other
-DEATHS = 2  # of processes, after which a request has failed
-PAUSE = 1.0  # seconds between two attempts to start a process
+MAX_DEATHS = 2  # of processes, after which a request has failed
+SECONDS_TO_RESTART = 1.0  # seconds between two attempts to start a process
 
 
 class Full(Exception):
@@ -88,7 +88,7 @@ class Pool:
         """The answer to a request that has a place. Raises TimeoutError at `until`, in the loop's time, and Died."""
         deaths = 0
         async with asyncio.timeout_at(until):
-            while deaths < DEATHS:
+            while deaths < MAX_DEATHS:
                 self.waiting += 1
                 try:
                     worker = await self._idle.get()
@@ -139,7 +139,7 @@ class Pool:
                 return
             except Exception as error:  # perhaps there is no memory for it now
                 say(f"rerank: a process cannot be started: {error}")
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(SECONDS_TO_RESTART)
 
     async def _add(self) -> None:
         """Start a process, which has nothing to do at first."""

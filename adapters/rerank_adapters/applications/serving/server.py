@@ -20,9 +20,9 @@ from rerank_plugins import ConfigError
 if TYPE_CHECKING:
     from rerank_adapters.applications.serving.application import Application
 
-IDLE = 5  # seconds after which a connection without requests is closed
-HEAD = 16_384  # bytes of the head of a request
-SPARE = 5.0  # seconds beyond the time of a request that a stop waits for
+IDLE_SECONDS = 5  # seconds after which a connection without requests is closed
+MAX_HEAD_BYTES = 16_384  # bytes of the head of a request
+SPARE_SECONDS = 5.0  # seconds beyond the time of a request that a stop waits for
 
 
 def listening_at(host: str, port: int) -> socket.socket:
@@ -54,8 +54,8 @@ def serve(listening: socket.socket, application: Application, connections: int) 
     config = uvicorn.Config(
         asgi, http="h11", ws="none", lifespan="off", loop="asyncio", log_config=None, log_level="error",
         access_log=False, server_header=False, proxy_headers=False, limit_concurrency=connections + 1,
-        timeout_keep_alive=IDLE, h11_max_incomplete_event_size=HEAD,
-        timeout_graceful_shutdown=math.ceil(application.seconds + SPARE),
+        timeout_keep_alive=IDLE_SECONDS, h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        timeout_graceful_shutdown=math.ceil(application.seconds + SPARE_SECONDS),
     )  # fmt: skip
     server = uvicorn.Server(config)
     asyncio.run(_serve(server, application, listening))

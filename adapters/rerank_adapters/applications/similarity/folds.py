@@ -7,7 +7,7 @@ import numpy as np
 from rerank_plugins.core.arrays import LongArray
 
 FOLDS = 10
-CONSTANT = 1e-9  # a measure with at most this standard deviation counts as constant
+MAX_CONSTANT_DEVIATION = 1e-9  # a measure with at most this standard deviation counts as constant
 
 
 def folds_of(pairs: int, rng: np.random.Generator) -> LongArray:

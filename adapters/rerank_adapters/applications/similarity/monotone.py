@@ -18,7 +18,7 @@ from rerank_plugins.core.arrays import BoolArray, FloatArray
 if TYPE_CHECKING:
     from rerank_plugins.similarity.measures.table import Measures, Tokens
 
-SENTENCES = 100  # whose copies are measured
+SAMPLE_SENTENCES = 100  # whose copies are measured
 COPIES = 2  # of each: shuffled, and with two neighbouring words exchanged
 MIN_DISTINCT_WORDS = 4  # distinct words of such a sentence
 
@@ -30,7 +30,7 @@ def differences_of(sentences: Iterable[Sequence[str]], measures: Measures, rng: 
     MIN_DISTINCT_WORDS distinct words or more.
     """
     suitable = [tokens for tokens in dict.fromkeys(map(tuple, sentences)) if len(set(tokens)) >= MIN_DISTINCT_WORDS]
-    drawn = rng.permutation(len(suitable))[:SENTENCES].tolist()
+    drawn = rng.permutation(len(suitable))[:SAMPLE_SENTENCES].tolist()
     pairs: list[tuple[Tokens, Tokens]] = []
     for tokens in (suitable[i] for i in drawn):
         pairs += [(tokens, tokens), *((tokens, copy) for copy in _changed(tokens, rng))]

@@ -25,7 +25,7 @@ from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.text import display_name, open_text
 
 WANTED = "score<TAB>sentence<TAB>sentence, or sentence<TAB>sentence[<TAB>score]"
-BENCHMARK = 7  # the STS benchmark's own files have at least this many columns
+MIN_BENCHMARK_COLUMNS = 7  # the STS benchmark's own files have at least this many columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def read_sentence_pairs(path: str | Path) -> SentencePairs:
     score_column, sentence_column = _columns(first, name, number)
     pairs, scores = [], []
     for number, cells in rows:
-        if len(cells) != len(first) and len(first) < BENCHMARK:
+        if len(cells) != len(first) and len(first) < MIN_BENCHMARK_COLUMNS:
             raise FormatError(f"{len(cells)} columns, the first row has {len(first)}", path=name, line=number)
         if len(cells) < sentence_column + 2:
             raise FormatError(f"{len(cells)} columns, wanted {WANTED}", path=name, line=number)
@@ -64,7 +64,7 @@ def read_sentence_pairs(path: str | Path) -> SentencePairs:
 
 def _columns(first: list[str], name: str, line: int) -> tuple[int | None, int]:
     """The column of the score, None if there is none, and the column of the first sentence."""
-    if len(first) >= BENCHMARK:
+    if len(first) >= MIN_BENCHMARK_COLUMNS:
         return 4, 5
     if len(first) == 2:
         return None, 0

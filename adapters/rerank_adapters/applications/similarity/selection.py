@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rerank_adapters.applications.similarity.correlation import pearson
-from rerank_adapters.applications.similarity.folds import CONSTANT, folds_of
+from rerank_adapters.applications.similarity.folds import MAX_CONSTANT_DEVIATION, folds_of
 from rerank_adapters.applications.similarity.model import Regression
 from rerank_plugins.core.arrays import FloatArray, LongArray
 
@@ -23,8 +23,8 @@ PENALTY = 1e-8
 def select(values: FloatArray, scores: FloatArray, names: Sequence[str], *, rng: np.random.Generator) -> Regression:
     """Fit a regression of (n) scores on a selection of the (n, names) values."""
     spread = values.std(axis=0)
-    usable = np.flatnonzero(spread > CONSTANT).tolist()
-    scaled = (values - values.mean(axis=0)) / np.where(spread > CONSTANT, spread, 1.0)
+    usable = np.flatnonzero(spread > MAX_CONSTANT_DEVIATION).tolist()
+    scaled = (values - values.mean(axis=0)) / np.where(spread > MAX_CONSTANT_DEVIATION, spread, 1.0)
     trials = _Trials(scaled, scores, folds_of(len(scores), rng))
     chosen: list[int] = []
     correlations: list[float] = []

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rerank_adapters.applications.similarity.correlation import pearson
-from rerank_adapters.applications.similarity.folds import CONSTANT, folds_of
+from rerank_adapters.applications.similarity.folds import MAX_CONSTANT_DEVIATION, folds_of
 from rerank_adapters.applications.similarity.model import Regression
 from rerank_adapters.applications.similarity.monotone import constrained
 from rerank_plugins.core.arrays import FloatArray, LongArray
@@ -58,7 +58,7 @@ def shrunk_weights(
     """(names) weights of the measures, 0 if left out; (names) their standard deviations within their sources."""
     inputs, target = centred(values, sources), centred(scores, sources)
     spread = inputs.std(axis=0)
-    scaled = inputs / np.where(spread > CONSTANT, spread, np.inf)
+    scaled = inputs / np.where(spread > MAX_CONSTANT_DEVIATION, spread, np.inf)
     parts = [np.flatnonzero(sources == source) for source in np.unique(sources)]
     trust = np.maximum(0.0, np.mean([_correlations(scaled[part], target[part]) for part in parts], axis=0))
     if not trust.any():
@@ -68,7 +68,7 @@ def shrunk_weights(
     gram = np.mean([trusted[part].T @ trusted[part] / len(part) for part in parts], axis=0)
     moments = np.mean([trusted[part].T @ target[part] / len(part) for part in parts], axis=0)
     pairs = len(parts) ** 2 / sum(1 / len(part) for part in parts)
-    scale = trust / np.where(spread > CONSTANT, spread, 1.0)
+    scale = trust / np.where(spread > MAX_CONSTANT_DEVIATION, spread, 1.0)
     losses = np.zeros((0, len(trust))) if differences is None else differences * scale
     weights = constrained(gram + penalty / pairs * np.eye(len(trust)), moments, losses)
     return np.where(trust > 0, weights * scale, 0.0), spread
@@ -86,4 +86,4 @@ def centred(values: FloatArray, sources: LongArray) -> FloatArray:
 def _correlations(values: FloatArray, target: FloatArray) -> FloatArray:
     """(columns) the correlation of each with the target, 0 for a column that does not vary; all must have mean 0."""
     norms = np.sqrt((values**2).sum(axis=0) * (target @ target))
-    return np.asarray(values.T @ target / np.where(norms > CONSTANT, norms, np.inf), np.float64)
+    return np.asarray(values.T @ target / np.where(norms > MAX_CONSTANT_DEVIATION, norms, np.inf), np.float64)

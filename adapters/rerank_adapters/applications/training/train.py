@@ -43,7 +43,7 @@ def train(
     registry = all_plugins()
     table = _table(name, registry)
     of_name = table.pop("use")
-    given = {key: _plain(value) for key, value in (table | options).items()}
+    given = {key: _value_of_config(value) for key, value in (table | options).items()}
     model = Model(train=of_name, inputs=inputs, output=Path(output), options=given)
     training = training_of(Config(), model, registry, f"train({of_name!r})")
     training.prepare_output()
@@ -61,8 +61,8 @@ def _table(trainer: object, registry: Registry) -> dict[str, Any]:
     return spec.table()
 
 
-def _plain(value: Any) -> Any:
+def _value_of_config(value: Any) -> Any:
     """An option's value as a config has it."""
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_value_of_config(item) for item in value]
     return str(value) if isinstance(value, Path) else value

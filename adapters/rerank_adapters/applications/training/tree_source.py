@@ -30,7 +30,7 @@ from rerank_plugins.kit.trees.treebank_cleaning import clean
 AnyTree = TypeVar("AnyTree")
 Words = tuple[str, ...]
 BRACKETS = ".ptb"
-TREES_AT_A_TIME = 1000  # trees or sentences that are handled at a time
+TREES_OF_BLOCK = 1000  # trees or sentences that are handled at a time
 MAX_UNKNOWN = 0.3  # proportion of unknown words of a text in the language of an embedded parser, at most
 
 logger = logging.getLogger(__name__)
@@ -128,7 +128,7 @@ class TreeSource(Generic[AnyTree]):
             )
         for path in paths:
             trees = self._read(path) if self.kind.is_treebank(path) else self._parse(path)
-            while block := list(islice(trees, TREES_AT_A_TIME)):
+            while block := list(islice(trees, TREES_OF_BLOCK)):
                 if path not in self._sample:
                     self._sample[path] = [" ".join(self.kind.words(tree)) for tree in block]
                     self._check_labels(path, block)
@@ -217,7 +217,7 @@ class TreeSource(Generic[AnyTree]):
                     yield tree
 
     def _sentences(self, lines: Iterator[str]) -> Iterator[Words]:
-        while block := list(islice(lines, TREES_AT_A_TIME)):
+        while block := list(islice(lines, TREES_OF_BLOCK)):
             for line in self.text.apply([line.strip() for line in block]):
                 if words := tuple(line.split()):
                     yield words

@@ -18,7 +18,7 @@ Channel = tuple[str, str]  # the names of a file and of one of its channels
 IGNORED = "ignore_time_segment_in_scoring"
 
 
-class Segment(NamedTuple):
+class StmSegment(NamedTuple):
     """A segment of a channel, with its transcript (`markup`); None where it does not count."""
 
     file: str
@@ -34,12 +34,12 @@ class Segment(NamedTuple):
         return self.file, self.channel
 
 
-def read_stm(lines: Iterable[str], path: str) -> list[Segment]:
+def read_stm(lines: Iterable[str], path: str) -> list[StmSegment]:
     """The segments, channel by channel in the order of their first appearance, each channel in the order of the starts.
 
     Raises FormatError for a line of another form.
     """
-    channels: dict[Channel, list[Segment]] = {}
+    channels: dict[Channel, list[StmSegment]] = {}
     for number, line in enumerate(lines, 1):
         fields = line.split(maxsplit=5)
         if not fields or fields[0].startswith(";;"):
@@ -56,6 +56,6 @@ def read_stm(lines: Iterable[str], path: str) -> list[Segment]:
             words = None if IGNORED in text.lower() else reference_text(text)
         except ValueError as error:
             raise FormatError(str(error), path=path, line=number) from None
-        segment = Segment(fields[0], fields[1], fields[2], start, end, words)
+        segment = StmSegment(fields[0], fields[1], fields[2], start, end, words)
         channels.setdefault(segment.in_channel, []).append(segment)
     return [segment for row in channels.values() for segment in sorted(row, key=lambda segment: segment.start)]

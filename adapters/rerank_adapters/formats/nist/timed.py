@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from rerank_adapters.formats.nist.stm import Channel, Segment, read_stm
+from rerank_adapters.formats.nist.stm import Channel, StmSegment, read_stm
 from rerank_plugins import FormatError
 
 Texts = Mapping[str, "str | FormatError"]  # by id; an error where the segment of that name has no text
@@ -31,7 +31,7 @@ class TimedTranscripts:
     lines: tuple[str, ...]
 
     @cached_property
-    def segments(self) -> list[Segment]:
+    def segments(self) -> list[StmSegment]:
         """The segments of the file. Raises FormatError."""
         return read_stm(self.lines, self.name)
 
@@ -80,19 +80,19 @@ class TimedTranscripts:
         return _of_kind(ids, self.segments, self.positions, self.name)
 
 
-def _of_kind(ids: Sequence[str], segments: Sequence[Segment], positions: Mapping[str, int], name: str) -> Texts:
+def _of_kind(ids: Sequence[str], segments: Sequence[StmSegment], positions: Mapping[str, int], name: str) -> Texts:
     """The texts by the kind of ids that most of `ids` are of: segments, or else channels, or else files."""
     of_segments = {id_: segments[position].text or "" for id_, position in positions.items()}
     return max((of_segments, *_joined(segments, name)), key=lambda texts: sum(id_ in texts for id_ in ids))
 
 
-def _times(segment: Segment) -> tuple[str, str, float]:
+def _times(segment: StmSegment) -> tuple[str, str, float]:
     return segment.file, segment.channel, segment.start
 
 
-def _joined(segments: Iterable[Segment], name: str) -> tuple[Texts, Texts]:
+def _joined(segments: Iterable[StmSegment], name: str) -> tuple[Texts, Texts]:
     """The texts of whole channels, by `file-channel`, and of files; an error for one that has no text."""
-    channels: dict[Channel, list[Segment]] = {}
+    channels: dict[Channel, list[StmSegment]] = {}
     for segment in segments:
         channels.setdefault(segment.in_channel, []).append(segment)
     texts: dict[Channel, str | FormatError] = {}
