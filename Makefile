@@ -30,6 +30,7 @@ define install
 endef
 
 demo: $(VENV)/demo.installed
+	@echo 'make: the demo takes one to two minutes on two cores; the first use of features compiles their kernels, which takes up to 30 s, once' >&2
 	$(BIN)/rerank run configs/mt.toml $(RUN)
 
 # mypy and lint-imports run beside the tests, and what they say is printed after these.
@@ -84,6 +85,7 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo.installed: $(BIN)/python pyproject.toml constraints.txt
+	@echo 'make: installing packages in $(VENV), about 400 MB, which takes a minute or two' >&2
 	$(call install,$(VENV),-e .)
 	@touch $@
 

@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from rerank_adapters.applications.new_plugin import FILES
-from rerank_adapters.commands.demo import CONFIG, NAMES
+from rerank_adapters.cli.demo import CONFIG, NAMES
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.release

@@ -1,13 +1,16 @@
 """`rerank demo` writes lists and a config that run where they are."""
 
-from rerank_adapters.commands.demo import NAMES
+from rerank_adapters.cli.demo import NAMES
 from rerank_adapters.job.config import read_config
 from tests.command_line import done, refused
 
 
 def test_the_config_finds_its_files_in_the_folder(root, tmp_path):
     folder = tmp_path / "new" / "example"
-    done("demo", folder)
+    ran = done("demo", folder)
+    assert ran.err.splitlines()[-1].startswith(
+        f"next: rerank run {folder / 'mt.toml'} (one to two minutes on two cores; "
+    )
     config = read_config(folder / "mt.toml")
     named = [config.path(path) for data in (config.tune, *config.test) for path in data.files]
     assert {path.name for path in named} == set(NAMES)

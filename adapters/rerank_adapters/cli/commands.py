@@ -10,7 +10,7 @@ from rerank_adapters.cli.groups import LazyGroup, TrainGroup
 
 CHAIN = {
     "init": ("cli.init", "Write a commented config for the FILES of a job."),
-    "demo": ("commands.demo", "Write the example's lists and their config to a FOLDER."),
+    "demo": ("cli.demo", "Write the example's lists and their config to a FOLDER."),
     "check": ("commands.check", "Check a CONFIG, or only n-best lists, before any long work."),
     "prepare": ("commands.prepare", "Train the models that CONFIG describes."),
     "run": ("commands.run", "Extract, tune, rerank and evaluate by a CONFIG."),
@@ -22,12 +22,12 @@ CHAIN = {
     "ablate": ("commands.ablate", "Measure what each family of features contributes."),
     "explain": ("commands.explain", "Explain why a hypothesis of a segment beats another."),
     "serve": ("applications.serving.serve", "Serve reranking over HTTP, with models loaded once."),
-    "plugins": ("commands.plugins", "List all plugins (features, metrics, …) and their options."),
+    "plugins": ("cli.plugins", "List all plugins (features, metrics, …) and their options."),
 }
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "train": {},  # a command for each trainer
     "lists": {
-        "merge": ("commands.merge", "Merge n-best lists, or combine the lists of different decoders."),
+        "merge": ("cli.merge", "Merge n-best lists, or combine the lists of different decoders."),
         "mbr": ("applications.mbr", "Choose the sample of highest expected utility in each list."),
     },
     "table": {
@@ -103,9 +103,9 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "tools": {
-        "text": ("commands.text", "Apply text pipeline STEPS, in order, to each line."),
-        "weights": ("commands.weights", "Convert weights, so that tuned ones go back into a decoder."),
-        "cache": ("commands.cache", "Show how much room the cache takes, or clear it."),
+        "text": ("cli.text", "Apply text pipeline STEPS, in order, to each line."),
+        "weights": ("cli.weights", "Convert weights, so that tuned ones go back into a decoder."),
+        "cache": ("cli.cache", "Show the size of the cache, or clear it."),
         "new-plugin": ("applications.new_plugin", "Write a package for a feature of your own."),
     },
 }

@@ -58,9 +58,9 @@ def test_a_name_that_two_packages_claim_is_shown(install, folder):  # noqa: F811
     install("two", PLUGIN)
     ran = rerank("plugins", "vowels")
     assert ran.code == 0
-    (shown,) = [line for line in ran.lines if "belongs to neither" in line]
+    (shown,) = [line for line in ran.lines if "both register this name" in line]
     assert shown.strip() in (
-        "one (one) and two (two) both register this name, which belongs to neither: uninstall one of them",
-        "two (two) and one (one) both register this name, which belongs to neither: uninstall one of them",
+        "one (one) and two (two) both register this name, so neither can be used: uninstall one of them",
+        "two (two) and one (one) both register this name, so neither can be used: uninstall one of them",
     )
-    assert "belongs to neither" not in rerank("plugins", "length").out
+    assert "both register" not in rerank("plugins", "length").out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections import Counter
+from functools import partial
 
 import click
 
@@ -19,7 +20,7 @@ from rerank_plugins.kit.files.standard_streams import data_stream
                    "SIZE, such as 2GB.",
               show_default="the limit")  # fmt: skip
 def command(clear: bool, prune: str | None) -> None:
-    """Show how much room the cache takes, or clear it.
+    """Show the size of the cache, or clear it.
 
     The command lists how many sentences each parser has parsed, and of how many lists the values of each feature are
     kept, so that no run parses or extracts them again; the largest come first. They take at most
@@ -38,7 +39,7 @@ def command(clear: bool, prune: str | None) -> None:
     from rerank_plugins.kit.cache import user_cache
     from rerank_plugins.substitutes import fastsubs as queue_files
 
-    cache = user_cache()
+    echo, cache = partial(click.echo, file=data_stream()), user_cache()
     if cache is None:
         raise ConfigError("nothing is kept, because RERANK_CACHE is set to nothing")
     folder, before = cache.folder, cache.size()
@@ -56,19 +57,19 @@ def command(clear: bool, prune: str | None) -> None:
         except (sqlite3.Error, OSError) as error:
             raise RerankError(f"{folder}: cannot be {'cleared' if clear else 'pruned'} ({error})") from None
         freed = f"{max(0, before - cache.size()) / 1e6:.1f} MB freed"
-        click.echo(f"{folder}: {'cleared' if clear else 'pruned'}, {freed}", data_stream())
+        echo(f"{folder}: {'cleared' if clear else 'pruned'}, {freed}")
         return
-    total = before
-    click.echo(f"{cache.file}: {total / 1e6:.1f} MB", data_stream())
+    echo(f"{cache.file}: {before / 1e6:.1f} MB")
     counts, sizes = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for (unit, _, plugin), number, size in cache.usage():  # several identities of one plugin are added up
         counts[unit, plugin] += number
         sizes[unit, plugin] += size
     for (unit, plugin), size in sizes.most_common():
-        click.echo(f"{counts[unit, plugin]} {unit}, {size / 1e6:.1f} MB: {plugin}", data_stream())
+        echo(f"{counts[unit, plugin]} {unit}, {size / 1e6:.1f} MB: {plugin}")
+    total = before
     for other, what in others.items():
         if other.is_dir():
             size = sum(path.stat().st_size for path in other.rglob("*") if path.is_file())
             total += size
-            click.echo(f"{other}: {size / 1e6:.1f} MB of {what}", data_stream())
-    click.echo(f"{folder}: {total / 1e6:.1f} MB in all", data_stream())
+            echo(f"{other}: {size / 1e6:.1f} MB of {what}")
+    echo(f"{folder}: {total / 1e6:.1f} MB in all")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +14,7 @@ from rerank_adapters.cli.options import FILE, SummaryLine
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
+RUN_TIME = "one to two minutes on two cores"
 CONFIG, LISTS = "mt.toml", "example_nbest/mt"
 NAMES = ("tune.nbest", "tune.en", "tune.de", "test.nbest", "test.en", "test.de")
 
@@ -29,6 +31,7 @@ def command(folder: Path) -> None:
     rerank demo example
     rerank run example/mt.toml
     """  # noqa: D301
+    from rerank_adapters.runtime.progress import FIRST_USE
     from rerank_plugins import ConfigError, open_atomic
 
     summary_line = SummaryLine()
@@ -43,6 +46,7 @@ def command(folder: Path) -> None:
         with open_atomic(folder / name) as file:
             file.write(text)
     summary_line.wrote(f"{CONFIG} and {len(NAMES)} files of lists and texts", folder)
+    click.echo(f"next: rerank run {quote(str(folder / CONFIG))} ({RUN_TIME}; {FIRST_USE})", err=True)
 
 
 def _example() -> tuple[Traversable, Traversable]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from rerank_plugins import PluginError
@@ -34,23 +36,18 @@ def command(registry: Registry, names: tuple[str, ...], kind: str | None, form: 
         if name not in known_names:
             missing = f"no {kind or 'plugin'} named {name!r}{suggestion(name, known_names)}"
             raise PluginError(f"{missing}{registry.left_out()}")
+    echo = partial(click.echo, file=data_stream())
     if form == "markdown":
         from rerank_adapters.report.text import plugin_page
 
         kinds = dict.fromkeys(entry.kind for entry in entries)
-        click.echo(
-            plugin_page({k: {e.name: e for e in entries if e.kind == k} for k in kinds}), data_stream(), nl=False
-        )
+        echo(plugin_page({kind: {e.name: e for e in entries if e.kind == kind} for kind in kinds}), nl=False)
         return
     for entry in entries:
-        click.echo(
-            f"{entry.kind} {click.style(entry.name, bold=True)}  {entry.summary}  [{entry.owner}]", data_stream()
-        )
+        echo(f"{entry.kind} {click.style(entry.name, bold=True)}  {entry.summary}  [{entry.owner}]")
         if claims := registry.claims(entry):
             owners = " and ".join([entry.owner, *(claim.owner for claim in claims)])
-            click.echo(
-                f"    {owners} both register this name, which belongs to neither: uninstall one of them", data_stream()
-            )
+            echo(f"    {owners} both register this name, so neither can be used: uninstall one of them")
         for option in entry.options():
             default = " (required)" if option.required else f" = {option.default!r}"
-            click.echo(f"    {option.name}: {option.type_name}{default}  {option.doc}", data_stream())
+            echo(f"    {option.name}: {option.type_name}{default}  {option.doc}")
