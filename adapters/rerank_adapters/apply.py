@@ -312,7 +312,7 @@ class Reranker:
             return
         columns = [np.concatenate(extracted(feature, nbests)) for feature in self.features]
         values = np.hstack([np.empty((sum(map(len, nbests)), 0)), *columns])
-        pairs = Extraction(self.features).tables_of(nbests, values)
+        pairs = Extraction(self.features, ranks=True).tables_of(nbests, values)
         for one in rerank(pairs, self.weights, self.measure, features=self.features, form=self.form):
             yield Reranked(*one)
 

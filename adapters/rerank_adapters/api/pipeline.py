@@ -15,11 +15,10 @@ from typing import Any, Self
 from rerank_adapters.api.pipeline_parameters import PipelineParameters
 from rerank_adapters.apply import Pair, Reranked, pairs_of, rerank
 from rerank_adapters.chain.learn import learn, method_of
-from rerank_adapters.chain.lists import content_check, features_of, for_lists
+from rerank_adapters.chain.lists import content_check, features_of
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.given import files_of, lists_of, numbered, pair_with
 from rerank_adapters.features.extraction import RECORDED
-from rerank_adapters.features.tables import records_extraction
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.job.config import read_config
@@ -89,7 +88,8 @@ class Pipeline(PipelineParameters):
         """
         lists = lists_of(nbests)
         with self._settings(progress):
-            return for_lists(self._job, lists).extraction().table(lists)
+            extraction = self._job.extraction()
+            return extraction.table(lists, extraction.decoder_table(lists))
 
     def fit(
         self,
@@ -299,14 +299,13 @@ class Pipeline(PipelineParameters):
         form: ReferenceForm,
         trust_pairs: bool,
     ) -> tuple[Job, Dataset, FeatureTable]:
-        """What a tuning reads: the job completed by its lists, the lists with their references, and their features."""
+        """What a tuning reads: the job with what a table records, the lists with references, and their features."""
         lists = lists_of(nbests)
         job = self._job.changed(trust_pairs=trust_pairs or None)
         job = job if table is None else job.of_table(table, TABLE)
         paired = pair_with(lists, references, form, "tuning")
         data = Dataset.of("tune", paired).checked(content_check(job), files_of(references))
         warn([*data.findings, *data.doubts])
-        job = for_lists(job, data.lists, ranks=table is None or not records_extraction(table))
         return job, data, features_of(job, data, table, TABLE)
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from rerank_adapters.chain.learn import validate_tuning
 from rerank_adapters.data.content import ContentCheck
 from rerank_adapters.data.dataset import Dataset, Files
-from rerank_adapters.features.tables import records_extraction
 from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.job.config import DataSet
@@ -29,17 +28,9 @@ logger = logging.getLogger(__name__)
 Wanted = dict[str, str | bool | None]  # `format`: the guessed name, or None; `ranks`: whether ranks are added
 
 
-def for_lists(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> Job:
-    """The job with the format of the lists that it has read, and with ranks (logged) where the lists need them.
-
-    With `ranks` false the features stay as they are, as where they come from a table.
-    """
-    return with_wanted(job, wanted_by(job, nbests, ranks=ranks))
-
-
-def wanted_by(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> Wanted:
+def wanted_by(job: Job, nbests: Sequence[NBestList]) -> Wanted:
     """What a job needs because of its lists."""
-    return {"format": job.format.guessed_name, "ranks": ranks and needs_ranks(job, nbests)}
+    return {"format": job.format.guessed_name, "ranks": needs_ranks(job, nbests)}
 
 
 def with_wanted(job: Job, wanted: Wanted) -> Job:
@@ -94,18 +85,16 @@ def read_tuning_set(
     references: Sequence[Path],
     form: ReferenceForm,
     source: Path | None,
-    values: FeatureTable | None,
     unpaired: Unpaired = "empty",
-) -> tuple[Job, Dataset]:
-    """Read lists and references; return them with the job with what these lists need (`for_lists`).
+) -> Dataset:
+    """Read lists and references. What is unpaired or doubtful is logged.
 
-    `values` is the feature table that the command names: one that was extracted has the ranks where they are needed.
-    What is unpaired or doubtful is logged. Raises ConfigError where lists and references do not belong together.
+    Raises ConfigError where lists and references do not belong together.
     """
     files = Files(nbest, references, source, None, form, unpaired)
     data = Dataset.read("tune", files, job.format, "tuning", content_check(job))
     warn([*data.findings, *data.doubts])
-    return for_lists(job, data.lists, ranks=values is None or not records_extraction(values)), data
+    return data
 
 
 def features_of(

@@ -15,7 +15,7 @@ from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
 from rerank_adapters.tuning.ablation import PARTS, Part, ablate, single_features, trials_needed
-from rerank_plugins import ConfigError, FeatureTable
+from rerank_plugins import ConfigError
 from rerank_plugins.core.errors import suggestion
 
 if TYPE_CHECKING:
@@ -84,9 +84,9 @@ def command(
     job, values = with_table(replace(flags, config=config).job if config else flags.job, table)
     _ = job.tuner, job.measures  # wrong options are errors before any work
     if config:
-        job, data = _tuning_set_of(job, config, values)
+        data = _tuning_set_of(job, config)
     else:
-        job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
+        data = read_tuning_set(job, nbest, references, reference_form, source, unpaired)
     _bases(base, ["decoder", *(job.labels if by == "family" else base)])  # wrong names before an extraction
     values = features_of(job, data, values, table)
     check_same_lists(data.lists, values)
@@ -127,20 +127,19 @@ def _named_config(nbest: Sequence[str], references: Sequence[Path], source: Path
     return Path(nbest[0])
 
 
-def _tuning_set_of(job: Job, config: Path, values: FeatureTable | None) -> tuple[Job, Dataset]:
-    """The tuning set of a config, and the job with what its lists need.
+def _tuning_set_of(job: Job, config: Path) -> Dataset:
+    """The tuning set of a config.
 
     Raises ConfigError for a config without one, and where lists and references do not belong together.
     """
-    from rerank_adapters.chain.lists import content_check, files_of, for_lists
+    from rerank_adapters.chain.lists import content_check, files_of
     from rerank_adapters.data.dataset import Dataset
-    from rerank_adapters.features.tables import records_extraction
 
     if job.config.tune is None:
         raise ConfigError(f"{config}: there is no [tune] table, which names the lists that weights are tuned on")
     data = Dataset.read("tune", files_of(job, job.config.tune), job.format, "tuning", content_check(job))
     warn([*data.findings, *data.doubts])
-    return for_lists(job, data.lists, ranks=values is None or not records_extraction(values)), data
+    return data
 
 
 def _bases(named: Collection[str], families: Collection[str]) -> list[str]:

@@ -61,7 +61,7 @@ def command(
     names = tuners or tuple(name for name, entry in known if not entry.needs_options)
     written = {name: job.names.written("tuner", name) for name in names}
     built = {name: with_margin(*job.tuner_and_margin(table, f"--tuner {name}")) for name, table in written.items()}
-    job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
+    data = read_tuning_set(job, nbest, references, reference_form, source, unpaired)
     values = features_of(job, data, values, table)
     with CountingBar("tuned folds", len(built) * seeds * folds) as bar:
         result = compare_tuners(

@@ -36,7 +36,6 @@ def command(
     rerank extract tune.nbest.gz --source tune.de -f length \\
         -f ngram-lm,model=lm.arpa -o tune.npz
     """  # noqa: D301
-    from rerank_adapters.chain.lists import for_lists
     from rerank_adapters.data.dataset import lists_size
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.job.specs import SET
@@ -45,8 +44,8 @@ def command(
     summary_line = SummaryLine()
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source, lines=False)
-    job = for_lists(job, nbests)
-    table = job.extraction(set_name or SET, scheduler).table(nbests, folder=output.parent)
+    extraction = job.extraction(set_name or SET, scheduler)
+    table = extraction.table(nbests, extraction.decoder_table(nbests), folder=output.parent)
     table.save(output)
     sparse = f" and {counted(len(table.sparse.names), 'sparse one')}" if table.sparse.names else ""
     features = f"{counted(len(table.names), 'feature')}{sparse}"

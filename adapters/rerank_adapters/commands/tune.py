@@ -71,7 +71,7 @@ def command(
     job = job.changed(tuning={"start": start, "fixed": list(fixed) or None, "select": select or None})
     job, values = with_table(job, table)
     _ = job.tuner, job.measures  # wrong options are errors before any work
-    job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
+    data = read_tuning_set(job, nbest, references, reference_form, source, unpaired)
     values = features_of(job, data, values, table, folder=output.parent)
     learnt = learn(job, data, values, output.parent)
     write_weights(learnt.weights, output)

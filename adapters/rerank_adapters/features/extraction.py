@@ -70,7 +70,7 @@ class Extraction:
     @property
     def _adds_ranks(self) -> bool:
         """Whether lists without scores get the ranks: no feature represents the order of the decoder."""
-        return self.ranks and not any(isinstance(feature.extractor, OF_THE_ORDER) for feature in self.features)
+        return self.ranks and not represent_order(self.features)
 
     def table(
         self, lists: Sequence[NBestList], decoder: FeatureTable | None = None, *, folder: Path = Path()
@@ -186,6 +186,11 @@ class Extraction:
             logger.info("%s: besides its columns, the decoder's features are taken from the lists", path)
         values = np.column_stack([*columns.values(), table.values])
         return replace(table, names=(*columns, *table.names), values=values, sparse=sparse)
+
+
+def represent_order(features: Iterable[Feature]) -> bool:
+    """Whether one of the features represents the order of the decoder."""
+    return any(isinstance(feature.extractor, OF_THE_ORDER) for feature in features)
 
 
 def _report_costs(progress: ExtractionProgress, cached: Counts) -> None:

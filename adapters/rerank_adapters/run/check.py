@@ -5,19 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, TypeVar
 
 from rerank_adapters.chain.learn import validate_tuning
-from rerank_adapters.chain.lists import NO_SCORES, content_check, files_of, needs_ranks, with_ranks
+from rerank_adapters.chain.lists import content_check, files_of
 from rerank_adapters.data.content import MAX_STYLED, TRUSTED, source_mismatches
 from rerank_adapters.data.dataset import Dataset, Files
 from rerank_adapters.data.overlap import overlap_with_tuning
+from rerank_adapters.features.extraction import represent_order
 from rerank_adapters.features.feature import Feature
 from rerank_adapters.features.unknown_words import of_feature
-from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.decoder_features import RANKS_ADDED, decoder_table, without_scores
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.formats.pairing import Purpose, pair_lists
 from rerank_adapters.formats.references import read_references
@@ -79,7 +80,7 @@ def check(job: Job, *, costs: bool = False) -> Check:
     features = _plugins(job, next(iter(sets), TUNE), found)
     data: dict[str, Dataset] = {}
     for name, files in sets.items() if not found.failed("[nbest]") else ():
-        if (read := _data_set(job, name, files_of(job, files), found)) is not None:
+        if (read := _data_set(job, name, files_of(job, files), features, found)) is not None:
             data[name] = read
     if data and (guessed := job.format.guessed_name) not in (None, "moses"):
         found.add("ok", "[nbest]", [f"the lists are read as {guessed}"])
@@ -91,8 +92,7 @@ def check(job: Job, *, costs: bool = False) -> Check:
         tests = (read for name, read in data.items() if name != "tune")
         found.findings += set_faults(data["tune"], tests)
         if not found.failed():
-            ranked = with_ranks(job) if needs_ranks(job, data["tune"].lists) else job
-            found.findings += tuning_faults(ranked, data["tune"])
+            found.findings += tuning_faults(job, data["tune"])
     unknown = [
         (name, words)
         for name, read in data.items()
@@ -178,7 +178,7 @@ def _loaded(feature: Feature) -> Feature:
     return feature
 
 
-def _data_set(job: Job, name: str, files: Files, found: Check) -> Dataset | None:
+def _data_set(job: Job, name: str, files: Files, features: Sequence[Feature], found: Check) -> Dataset | None:
     """The lists and references of a data set, with findings about both; None where the lists cannot be read."""
     purpose: Purpose = "tuning" if name == "tune" else "evaluation"
     alone = replace(files, references=())
@@ -190,8 +190,8 @@ def _data_set(job: Job, name: str, files: Files, found: Check) -> Dataset | None
         distinct = counted(sum(len(set(nbest.texts)) for nbest in read.lists), "distinct text")
         sparse = f", {len(table.sparse.names)} sparse" if table.sparse.names else ""
         found.add("ok", name, [f"{read.size} ({distinct}), {counted(len(table.names), 'feature')}{sparse}"])
-    if needs_ranks(job, read.lists):
-        found.add("ok", name, [NO_SCORES])
+    if job.config.ranks and without_scores(read.lists) and not represent_order(features):
+        found.add("ok", name, [RANKS_ADDED])
     found.add("warning", name, _oddities(read))
     if not files.references:
         level: Level = "error" if name == "tune" else "warning"

@@ -13,6 +13,7 @@ import numpy as np
 
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.processes import HERE, Processes
+from rerank_adapters.formats.decoder_features import RANK
 from rerank_adapters.job.config import Tuning
 from rerank_adapters.tuners.margin import Margin
 from rerank_adapters.tuners.mira import Mira
@@ -124,15 +125,15 @@ class Method:
         features where the lists have none of the decoder's and its weights are only the usual start. Raises ConfigError
         as `start_vector` does, and what `read_weights` raises.
         """
-        extracted = set(self.extracted)
-        decoder = [name for name in table.names if name not in extracted]
+        added = {*self.extracted, RANK}
+        decoder = [name for name in table.names if name not in added]
         if start is None:
             start = self.named_start(tuner)
             if start == "decoder" and self.settings.start is None and not decoder and not table.sparse.names:
                 return np.zeros(len(table.names))
         if isinstance(start, str) and start not in NAMED_STARTS:
             weights = read_weights(start)
-            new = {name: 0.0 for name in self.extracted if name not in weights.dense}
+            new = {name: 0.0 for name in table.names if name in added and name not in weights.dense}
             return replace(weights, dense={**weights.dense, **new}).vector_for(table)
         totals = np.concatenate([nbest.totals for nbest in lists])
         return start_vector(table, start, totals, decoder_features=decoder)

@@ -28,7 +28,6 @@ import numpy as np
 from docs.results.scripts.experiment import experiment, named_values
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.learn import method_of
-from rerank_adapters.chain.lists import for_lists
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.unlike import ListFacts, differences
 from rerank_adapters.evaluation.significance import paired_gains
@@ -56,7 +55,7 @@ class Lists:
     def __init__(self, job: Job, files: Sequence[str]) -> None:
         lists, references, source = (*files, *([files[0], None] if len(files) == 1 else [None]))[:3]
         nbests = read_nbest([Path(str(lists))], job.format, source and Path(source))
-        self.job = for_lists(job, nbests)
+        self.job = job
         of_segments = read_references([Path(str(references))]).for_segments([nbest.segment_id for nbest in nbests])
         self.data = Dataset(Path(str(lists)).stem, nbests, of_segments)
         self.table = self.job.extraction().table(nbests, self.job.extraction().decoder_table(nbests))

@@ -63,4 +63,4 @@ def sentence_table(
         raise ConfigError("nothing to judge with: give features with -f, language models with -M, or a config")
     texts = iter(text.apply([hypothesis.text for nbest in nbests for hypothesis in nbest]))
     processed = [nbest.with_texts([next(texts) for _ in nbest]) for nbest in nbests]
-    return matching_columns(job.extraction().table(processed), columns, "--column")
+    return matching_columns(job.changed(ranks=False).extraction().table(processed), columns, "--column")

@@ -56,8 +56,9 @@ class Answers:
 
 
 def completion_job(job: Job) -> Job:
-    """The job, with accuracy as its metric unless its config names one."""
-    return job if "metric" in job.config.model_fields_set else job.changed(metric=[{"use": "accuracy"}])
+    """The job, with accuracy as its metric unless its config names one; the order of the options means nothing."""
+    metric = None if "metric" in job.config.model_fields_set else [{"use": "accuracy"}]
+    return job.changed(metric=metric, ranks=False)
 
 
 def completion_data(questions: Sequence[Question], text: TextPipeline) -> Dataset:
