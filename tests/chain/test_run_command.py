@@ -68,7 +68,7 @@ def test_run_does_the_whole_job(config, small):
         "held.report.html",
         "contributions.json",
         "intervals.json",
-        "steps.json",
+        "made.json",
     }
     assert file_names(work) == kept
     assert "BLEU" in ran.out.upper()

@@ -149,10 +149,10 @@ def command(
     rerank explain 17 -c configs/mt.toml --against oracle
     rerank explain 17 test.nbest.gz -w weights.toml -r test.en --source test.de
     """  # noqa: D301
-    from rerank_adapters.chain.run import weights_file, work_folder
     from rerank_adapters.job.job import Job
     from rerank_adapters.report.output import report_console
     from rerank_adapters.run.explain import explain
+    from rerank_adapters.run.run import weights_file, work_folder
 
     if (config is None) == (weights is None):
         raise ConfigError("name a job by -c CONFIG, or lists with -w WEIGHTS (one of both)")
@@ -165,13 +165,15 @@ def command(
     if config is not None:
         own = options.JobFlags(config).job
         folder = work or work_folder(own, config)
-        weights = weights_file(folder)
+        weights = folder / weights_file()
         if not weights.is_file():
             raise ConfigError(f"{weights}: no such weights: `rerank run {config}` makes them")
     assert weights is not None  # checked above
     tuned = read_weights(weights)
     job = Job.of_record(tuned.provenance, weights, registry).changed(trust_pairs=trust_pairs)
+    models = job.language_models
     if config is not None:
+        models = own.language_models  # also those that no feature uses
         subject = segment_of_job(own, config, folder, name, segment)
     elif not nbest:
         raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
@@ -194,7 +196,7 @@ def command(
             features=job.features(),
             measures=job.measures,
             form=job.format,
-            models=job.language_models,
+            models=models,
             parsers={spec: load_parser(spec, job.names) for spec in parsers if spec != "none"} if parsers else None,
         )
         explanation = explained(chosen)

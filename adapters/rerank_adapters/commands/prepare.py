@@ -33,8 +33,8 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     rerank run configs/tatoeba-de-en.toml
     """  # noqa: D301
     from rerank_adapters.applications.training.model_tables import chosen_models, identity_of_model, training_of
-    from rerank_adapters.chain.steps import Record, Step
     from rerank_adapters.job.config import read_config
+    from rerank_adapters.run.workdir import Workdir
     from rerank_plugins.core.loader import with_files
 
     summary_line = SummaryLine()
@@ -46,15 +46,18 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
         training.prepare_output()
     trained = 0
     for model, training in zip(models, trainings, strict=True):
-        output, inputs = training.output, partial(identity_of_model, settings, model)
-        step = Step("", output.name, inputs, [output], partial(_train, model.train, training))
-        if Record(output.parent, force).do(step, partial(click.echo, err=True)):
-            trained += 1
-        else:
+        output = training.output
+        folder = Workdir(output.parent, partial(click.echo, err=True), force)
+        folder.make(
+            output.name, [output.name], identity_of_model(settings, model), partial(_train, model.train, training)
+        )
+        if folder.stages[0].unchanged:
             click.echo(f"{output}: unchanged, so not trained again", err=True)
+        else:
+            trained += 1
     summary_line.report(f"trained {counted(trained, 'model')} of {len(models)}")
 
 
-def _train(name: str, training: Training) -> None:
-    click.echo(f"{training.output}: rerank train {name}", err=True)
-    SummaryLine().wrote(training.run(partial(click.echo, err=True)), training.output)
+def _train(name: str, training: Training, output: Path) -> None:
+    click.echo(f"{output}: rerank train {name}", err=True)
+    SummaryLine().wrote(training.run(partial(click.echo, err=True)), output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -38,14 +39,13 @@ def command(
     \b
     rerank run configs/mt.toml --work work/mt
     """  # noqa: D301
-    from rerank_adapters.analysis.run_steps import analyses, results_of
-    from rerank_adapters.chain.run import RERANKED, work_folder
-    from rerank_adapters.chain.running import all_steps, do, run_of
-    from rerank_adapters.chain.steps import Record
+    from rerank_adapters.job.job import RERANKED
     from rerank_adapters.report.held_out import held_out_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import contribution_table
     from rerank_adapters.report.terminal import print_evaluation
+    from rerank_adapters.run.run import Results, run, work_folder
+    from rerank_adapters.run.workdir import Workdir
 
     summary_line = SummaryLine()
     job = JobFlags(config, seed=seed, jobs=jobs, trust_pairs=trust_pairs).job
@@ -53,28 +53,27 @@ def command(
         from rerank_adapters.applications.training.model_tables import check_trained
 
         check_trained(job.config, config)
-    record = Record(work or work_folder(job, config), force)
-    running = run_of(job, record, config.stem, analyses)
+    folder = Workdir(work or work_folder(job, config), partial(click.echo, err=True), force, dry_run)
+    run(job, folder, config.stem)
+    left = [stage for stage in folder.stages if not stage.unchanged]
     if dry_run:
-        steps = list(record.plan(all_steps(running, analyses)))
-        for step, unchanged in steps:
-            files = ", ".join(file.name for file in step.files)
-            click.echo(f"{'skip' if unchanged else 'do':5}{step.key} ({files})", data_stream())
-        left, planned = sum(not unchanged for _, unchanged in steps), counted(len(steps), "step")
-        summary_line.report(f"planned {planned}, {left} of which would be done, for the folder {record.folder}")
+        for stage in folder.stages:
+            files = ", ".join(file.name for file in stage.files)
+            click.echo(f"{'skip' if stage.unchanged else 'do':5}{stage.name} ({files})", data_stream())
+        planned = counted(len(folder.stages), "step")
+        summary_line.report(f"planned {planned}, {len(left)} of which would be done, for the folder {folder.folder}")
         return
-    made = do(running, record, analyses, lambda line: click.echo(line, err=True))
-    results = results_of(running)
-    metric = job.measures[0].name
+    results, metric = Results.read(job, folder.folder), job.measures[0].name
     tables = [] if results.contributions is None else [contribution_table(results.contributions, metric)]
     tables += [held_out_table(results.held_out, metric)] if results.held_out else []
     for evaluation in results.evaluations.values():
         print_evaluation(
             evaluation, report_console(), changes=job.config.evaluation.changes, changed=[RERANKED], tables=tables
         )
-    for page in (file for file in made.all if file.suffix == ".html"):
+    for page in (file for stage in folder.stages for file in stage.files if file.suffix == ".html"):
         click.echo(f"the report with every segment, for a browser: {page}", err=True)
-    if made.written:
-        summary_line.wrote(", ".join(path.name for path in made.written), record.folder)
+    if left:
+        written = [*(file for stage in left for file in stage.files), folder.record]
+        summary_line.wrote(", ".join(file.name for file in written), folder.folder)
     else:
-        summary_line.report(f"found all files in {record.folder} up to date")
+        summary_line.report(f"found all files in {folder.folder} up to date")

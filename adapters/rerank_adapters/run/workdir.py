@@ -56,7 +56,8 @@ class Workdir:
     def make(self, stage: str, files: Sequence[str], key: str, write: Callable[..., Iterable[str] | None]) -> str:
         """Let `write` make the files of a stage, unless they are there as they were made from this key; return the key.
 
-        `write` gets the path of each file, and may yield lines for the user, which are said again where the files stay.
+        `write` gets the path of each file, of which it makes the folder, and may yield lines for the user, which are
+        said again where the files stay.
         Raises RerankError where the record cannot be written.
         """
         paths = [self.folder / name for name in files]
@@ -70,7 +71,6 @@ class Workdir:
             for line in made.get("output", ()):
                 self.say(str(line))
             return key
-        self.folder.mkdir(parents=True, exist_ok=True)
         output = []
         for line in write(*paths) or ():
             output.append(line)

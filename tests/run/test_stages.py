@@ -1,4 +1,4 @@
-"""`rerank run` repeats the steps whose inputs or files have changed, and no others."""
+"""`rerank run` repeats the stages whose inputs or files have changed, those that need them, and no others."""
 
 import json
 import os
@@ -7,9 +7,9 @@ import shutil
 
 import pytest
 
-from rerank_adapters.chain.steps import Record, Step
 from rerank_adapters.data import dataset
-from tests.command_line import done
+from rerank_adapters.run.workdir import Workdir
+from tests.command_line import done, rerank
 
 CONFIG = """
 [nbest]
@@ -76,7 +76,7 @@ def written(place, *options):
     names = set(re.findall(r"[\w.]+\.\w+(?=,| to)", last)) if last.startswith("wrote") else set()
     changed = {p.name for p in (place / "work").glob("*") if before.get(p.name) != p.stat().st_mtime_ns}
     assert names == changed
-    return names - {"steps.json"}
+    return names - {"made.json"}
 
 
 def edit(path, old, new):
@@ -128,10 +128,10 @@ FEATURE = ("job.toml", 'use = "length"', 'use = "length"\n[[feature]]\nuse = "co
             'use = "length"\nlabel = "words"',
             ALL,
         ),  # the same 1-bests, but other names in the report
-        ("job.toml", 'name = "held"', 'name = "held"\nreference_form = "lines"', RERANKED | REPORT),
+        ("job.toml", 'name = "held"', 'name = "held"\nreference_form = "lines"', {"held.npz"} | RERANKED | REPORT),
         ("test.en", " ", "  ", RERANKED | REPORT),  # which says how many lines there are
         ("test.de", " ", " Haus ", {"held.npz"} | RERANKED | REPORT),
-        ("tune.en", " ", "  ", WEIGHTS),  # the same weights
+        ("tune.en", " ", "  ", WEIGHTS | RERANKED | REPORT),  # though the weights are the same
         ("tune.nbest", " ||| ", " ||| ein ", {"tune.npz"} | WEIGHTS | RERANKED | REPORT),
     ],
 )
@@ -159,10 +159,10 @@ def test_an_added_feature_alone_is_extracted(place):
         ("held.npz", b"PK\3\4 cut short", {"held.npz"}),  # the same table as before
         ("weights.toml", b"[dense]\nLM0 = 1.0\n", {"weights.toml"}),  # and the same as before
         ("contributions.json", b"{", {"contributions.json"}),
-        ("steps.json", b"{", ALL),
-        ("steps.json", b"[]", ALL),
-        ("steps.json", b'{"tune: features": {"inputs": 1, "files": ["x"]}}', ALL),
-        ("steps.json", None, ALL),
+        ("made.json", b"{", ALL),
+        ("made.json", b"[]", ALL),
+        ("made.json", b'{"tune: features": {"key": 1, "files": ["x"]}}', ALL),
+        ("made.json", None, ALL),
     ],
 )
 def test_damaged_and_foreign_files_are_made_again(place, file, content, again):
@@ -176,13 +176,12 @@ def test_damaged_and_foreign_files_are_made_again(place, file, content, again):
 
 
 def test_a_record_with_other_hashes_is_not_believed(place):
-    record = place / "work" / "steps.json"
+    record = place / "work" / "made.json"
     steps = json.loads(record.read_text())
     assert steps.keys() == {
-        "lists",
         *(f"tune: {step}" for step in ("features", "weights", "contributions", "weight intervals")),
     } | {f"held: {step}" for step in ("features", "reranked lists", "report")}
-    steps["held: report"]["inputs"] = "0" * 64
+    steps["held: report"]["key"] = "0" * 64
     record.write_text(json.dumps(steps))
     assert written(place) == REPORT
 
@@ -215,12 +214,12 @@ def test_features_of_a_plugin_file_are_extracted_again_where_it_has_changed(plac
 
 @pytest.mark.slow
 def test_features_that_depend_on_more_are_extracted_in_each_run(place):
-    """`cached = False` says so; but where the table is the same, nothing else is done again."""
+    """`cached = False` says so; and all that is made of the tables follows."""
     (place / "plugin.py").write_text(PLUGIN.replace('words."\n', 'words."\n    cached = False\n'))
     edit(place / "job.toml", "[nbest]", 'plugins = ["plugin.py"]\n[nbest]')
     edit(place / "job.toml", 'use = "length"', 'use = "of-file"')
     assert written(place) == ALL
-    assert written(place) == TABLES
+    assert written(place) == ALL
 
 
 def planned(place, *options):
@@ -247,36 +246,67 @@ def test_a_dry_run_says_what_a_run_would_do(place):
     (place / "work" / "held.report.html").unlink()
     assert planned(place)["do"] == {"held: report"}
     (place / "work" / "held.npz").unlink()
-    assert planned(place)["do"] == {"held: features", "held: reranked lists", "held: report"}
+    assert planned(place)["do"] == {"held: features", "held: report"}
     shutil.rmtree(place / "work")
     assert planned(place)["do"] == STEPS
 
 
-def test_steps_are_values(tmp_path):
-    """A step repeats its lines where it is not done again; one that needs files of a step to be done is planned too."""
-    first, second = tmp_path / "first", tmp_path / "second"
-
-    def write():
-        yield "writing"
-        first.write_text("a")
-        yield "written"
-
-    one = Step("set", "one", lambda: "a", [first], write)
-    two = Step(
-        "",
-        "two",
-        first.read_text,
-        [second],
-        lambda: second.write_text("b") and None,
-        [first],
-    )
+def test_stages_of_a_folder(tmp_path):
+    """A stage says its lines again where it is not done again; where an earlier one is, its key is another one."""
     said = []
-    assert [key.key for key, unchanged in Record(tmp_path).plan([one]) if not unchanged] == ["set: one"]
-    assert not first.exists()
-    assert [Record(tmp_path).do(step, said.append) for step in (one, two, one, two)] == [True, True, False, False]
-    assert said == ["writing", "written"] * 2
-    assert json.loads((tmp_path / "steps.json").read_text()).keys() == {"set: one", "two"}
-    assert [unchanged for _, unchanged in Record(tmp_path).plan([one, two])] == [True, True]
-    first.write_text("c")
-    assert [unchanged for _, unchanged in Record(tmp_path).plan([one, two])] == [False, False]
-    assert [unchanged for _, unchanged in Record(tmp_path, force=True).plan([two])] == [False]
+
+    def write(*paths):
+        for path in paths:
+            yield f"writing {path.name}"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("a")
+
+    def run(first, second, **settings):
+        folder = Workdir(tmp_path / "work", said.append, **settings)
+        key = folder.make("one", ["a", "b"], first, write)
+        folder.make("two", ["c"], key + second, write)
+        return [stage.unchanged for stage in folder.stages]
+
+    assert run("1", "1", dry=True) == [False, False]
+    assert not (tmp_path / "work").exists()
+    assert [run("1", "1"), run("1", "1"), run("1", "1", dry=True)] == [[False] * 2, [True] * 2, [True] * 2]
+    assert said == ["writing a", "writing b", "writing c"] * 2
+    assert json.loads((tmp_path / "work" / "made.json").read_text()).keys() == {"one", "two"}
+    assert [run("1", "2"), run("2", "2"), run("2", "2", force=True)] == [[True, False], [False] * 2, [False] * 2]
+    (tmp_path / "work" / "b").write_text("other")
+    assert run("2", "2") == [False, True]
+
+
+STOPPED = """
+from dataclasses import dataclass
+from pathlib import Path
+import numpy as np
+from rerank_plugins import ConfigError, FeatureExtractor, hookimpl
+
+@dataclass(frozen=True)
+class Stopped(FeatureExtractor):
+    "The length, unless the segment is the one that a file names."
+
+    def extract(self, nbest):
+        if Path("stop").exists() and nbest.source == Path("stop").read_text():
+            raise ConfigError("stopped")
+        return np.array([[float(len(text))] for text in nbest.texts])
+
+@hookimpl
+def register_feature_extractors(register):
+    register("stopped", Stopped)
+"""
+
+
+def test_a_forced_run_that_is_interrupted_keeps_the_record_of_what_it_had_not_reached(place, monkeypatch):
+    (place / "plugin.py").write_text(STOPPED)
+    edit(place / "job.toml", "[nbest]", 'plugins = ["plugin.py"]\n[nbest]')
+    edit(place / "job.toml", 'use = "length"', 'use = "stopped"')
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("RERANK_CACHE", "")
+    assert written(place) == ALL
+    (place / "stop").write_text((place / "test.de").read_text().splitlines()[3])
+    stopped = rerank("run", place / "job.toml", "--work", place / "work", "--force")
+    assert (stopped.code, stopped.err.splitlines()[-1]) == (2, "rerank: stopped")
+    (place / "stop").unlink()
+    assert written(place) == set()

@@ -1,0 +1,262 @@
+"""A job in a folder: its stages in their order, and the files that they make.
+
+    of each data set       SET.npz                     the features of its lists
+    of those of `tune`     weights.toml                tuned weights
+                           contributions.json          what each feature contributes to them
+                           intervals.json              how much they depend on the lists
+    of each test set       SET.1best, SET.nbest.gz     its lists in their new order
+                           SET.report.json, .html      the systems, compared with its references
+
+A system (`[[system]]`) has weights and 1-bests of its own. Those that do without some features come first, with tables
+of their own: their features are the cheap ones, and a first table of scores stands before the others are extracted.
+
+A stage is a function that writes files, with a key: the identity of the files and settings that it reads itself, and
+the keys of the stages whose files it needs. Keys read no lists; these are read for a stage that is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+from rerank_adapters.evaluation import Evaluation
+from rerank_adapters.evaluation.measure import Measure
+from rerank_adapters.job.job import RERANKED, TUNE, Job, name_in_files
+from rerank_adapters.run.sets import Sets
+from rerank_adapters.run.workdir import Workdir
+from rerank_adapters.run.writing import (
+    outputs_of,
+    score_lines,
+    write_contributions,
+    write_features,
+    write_intervals,
+    write_lists,
+    write_report,
+    write_tuned,
+)
+from rerank_adapters.tuning import families, weight_intervals
+from rerank_adapters.tuning.analyses import families_together
+from rerank_adapters.tuning.families import Contributions
+from rerank_adapters.tuning.gain import HeldOutGain
+from rerank_adapters.tuning.method import NAMED_STARTS
+from rerank_adapters.weights import read_weights
+from rerank_plugins import ConfigError
+from rerank_plugins.core.identity import identity
+
+CONTRIBUTIONS, INTERVALS = "contributions.json", "intervals.json"
+
+
+def run(job: Job, work: Workdir, name: str = "") -> None:
+    """Extract, tune, rerank and evaluate; `name` is that of the job in its reports.
+
+    Raises ConfigError for wrong settings, and for a file of the run that is also read.
+    """
+    job.check()
+    sets = Sets(job)
+    plan = replace(work, dry=True, stages=[])
+    Stages(job, sets, plan, name).do()
+    read = {path.resolve() for path in sets.read_files()}
+    for file in (file for stage in plan.stages for file in stage.files):
+        if file.resolve() in read:
+            raise ConfigError(f"{file}: is read and would be overwritten; move it, or set another folder as `work`")
+    if work.dry:
+        work.stages = plan.stages
+    else:
+        Stages(job, sets, work, name).do()
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results in the files of a run that has been done.
+
+    `evaluations` are those of each test set that has references, by name. `contributions` is what each family of
+    features contributes on the tuning lists; None where it is not measured. `held_out` is what each system gains over
+    the 1-bests on held-out tuning lists, where that is measured.
+    """
+
+    evaluations: dict[str, Evaluation]
+    contributions: Contributions | None
+    held_out: Mapping[str, HeldOutGain]
+
+    @classmethod
+    def read(cls, job: Job, folder: Path) -> Results:
+        """The results of a job in its folder."""
+        tests = [test.name for test in job.config.test if test.references]
+        texts = {test: (folder / f"{test}.report.json").read_text(encoding="utf-8") for test in tests}
+        weights = {system.name: read_weights(folder / weights_file(system.name)) for system in job.systems}
+        gains = {name: HeldOutGain.of_record(tuned.provenance) for name, tuned in weights.items()}
+        return cls(
+            {test: Evaluation.from_json(text) for test, text in texts.items()},
+            families.from_json((folder / CONTRIBUTIONS).read_text(encoding="utf-8")),
+            {name: gain[0] for name, gain in gains.items() if gain is not None},
+        )
+
+
+def work_folder(job: Job, config: Path) -> Path:
+    """The folder of the files of a job: the one that the config at `config` names, or work/NAME."""
+    return job.config.path(job.config.work) if job.config.work else Path("work") / config.stem
+
+
+def weights_file(system: str = RERANKED) -> str:
+    """The name of the file of a system's weights."""
+    return _file("weights", system, ".toml")
+
+
+def _file(stem: str, system: str, suffix: str) -> str:
+    """The name of a file: `weights.toml`, or `weights.NAME.toml` of a `[[system]]`."""
+    return f"{stem}{suffix}" if system == RERANKED else f"{stem}.{name_in_files(system)}{suffix}"
+
+
+@dataclass
+class Stages:
+    """The stages of a job. Each of its methods makes the key of a stage, and lets the folder make the files by it."""
+
+    job: Job
+    sets: Sets
+    work: Workdir
+    name: str
+    keys: dict[str, str] = field(default_factory=dict)  # of the files of the stages so far, by their names
+
+    def __post_init__(self) -> None:
+        self.records = {
+            system.name: system.record(self.work.folder, "feature", "metric") for system in self.job.systems
+        }
+
+    def do(self) -> None:
+        """All stages in their order."""
+        for system in self.job.systems:
+            if self.is_cheap(system):
+                before = len(self.work.stages)
+                for set_ in self.sets.files:
+                    self.features(system, set_)
+                    self.weights(system) if set_ == TUNE else self.lists(system, set_)
+                self.say_first_scores(system, before)
+        for set_, files in self.sets.files.items():
+            self.features(self.job, set_)
+            for system in self.job.systems:
+                if not self.is_cheap(system):
+                    self.weights(system) if set_ == TUNE else self.lists(system, set_)
+            if set_ == TUNE:
+                self.contributions()
+                self.intervals()
+            elif files.references:
+                self.report(set_)
+            self.say_unchanged(set_)
+            self.sets.forget(set_)
+
+    def is_cheap(self, system: Job) -> bool:
+        """Whether a system does without some features, so that it comes first, with tables of its own."""
+        return len(system.labels) < len(self.job.labels)
+
+    def table(self, set_: str, system: Job) -> str:
+        """The file with the features of a set for a system."""
+        return _file(set_, system.name if self.is_cheap(system) else RERANKED, ".npz")
+
+    def make(self, set_: str, what: str, system: Job, files: Sequence[str], needs: Sequence[str], own: object,
+             write: Callable[..., Iterable[str] | None]) -> None:  # fmt: skip
+        """Let a stage make its files, whose key is the identity of its `own` inputs and the keys of what it `needs`."""
+        named = what if system.name == RERANKED else f"{what} {system.name}"
+        key = self.work.make(f"{set_}: {named}", files, identity([self.keys[file] for file in needs], own), write)
+        self.keys.update(dict.fromkeys(files, key))
+
+    def paths(self, files: Sequence[str]) -> list[Path]:
+        """Files of the folder."""
+        return [self.work.folder / file for file in files]
+
+    def features(self, system: Job, set_: str) -> None:
+        """Extract the features of a set: all of them, or those of a system that comes first."""
+        features = system.features(set_)
+        own = [
+            self.sets.lists_key(set_),
+            [[feature.label, feature.identity] for feature in features],
+            system.config.ranks,
+            self.records[system.name],
+            None if all(feature.extractor.cached for feature in features) else uuid4().hex,
+        ]
+        first = system is self.job.systems[0] or not self.is_cheap(self.job.systems[0])
+        write = partial(write_features, system, self.sets, set_, first)
+        self.make(set_, "features", system, [self.table(set_, system)], [], own, write)
+
+    def weights(self, system: Job) -> None:
+        """Tune the weights of a system."""
+        config, start = system.config, system.config.tuning.start
+        own = [
+            self.sets.references_key(TUNE),
+            config.tuning.model_dump(mode="json"),
+            config.path(start) if isinstance(start, str) and start not in NAMED_STARTS else None,
+            [system.tuner, system.margin, config.seed, config.evaluation.resample_groups],
+            _identities(system.measures[:1]),
+            self.records[system.name],
+        ]
+        table = self.table(TUNE, system)
+        write = partial(write_tuned, system, self.sets, self.work.folder / table)
+        self.make(TUNE, "weights", system, [weights_file(system.name)], [table], own, write)
+
+    def lists(self, system: Job, set_: str) -> None:
+        """Rerank a test set by a system: its 1-bests and, with all features, the lists."""
+        needs, whole = [self.table(set_, system), weights_file(system.name)], system is self.job
+        files = [_file(set_, system.name, ".1best"), *([f"{set_}.nbest.gz"] if whole else [])]
+        write = partial(write_lists, system, self.sets, set_, *self.paths(needs))
+        own = self.sets.references_key(set_)  # they say how many lines the 1-bests have
+        self.make(set_, "reranked lists" if whole else "1-bests", system, files, needs, own, write)
+
+    def contributions(self) -> None:
+        """Measure what each family of features contributes to the weights."""
+        job, needs = self.job, [self.table(TUNE, self.job), weights_file()]
+        together = families_together(job.config.system, job.labels)
+        folds = job.config.evaluation.contribution_folds
+        write = partial(write_contributions, job, self.sets, folds, together, *self.paths(needs))
+        self.make(TUNE, "contributions", job, [CONTRIBUTIONS], needs, [folds, together], write)
+
+    def intervals(self) -> None:
+        """Measure how much the weights depend on the lists that they were tuned on."""
+        job, needs = self.job, [self.table(TUNE, self.job), weights_file()]
+        samples = job.config.evaluation.weight_samples
+        samples = weight_intervals.usual_samples(job.tuner) if samples is None else samples
+        write = partial(write_intervals, job, self.sets, samples, *self.paths(needs))
+        self.make(TUNE, "weight intervals", job, [INTERVALS], needs, samples, write)
+
+    def report(self, set_: str) -> None:
+        """Compare the systems on a test set, and write the report: JSON, and a page."""
+        job, settings = self.job, self.job.config.evaluation
+        best = {system.name: _file(set_, system.name, ".1best") for system in job.systems}
+        shown = [self.table(set_, job), weights_file(), CONTRIBUTIONS, INTERVALS]
+        own = [
+            self.name,
+            list(best),
+            _identities(job.measures),
+            [settings.bootstrap, settings.randomisation, settings.resample_groups, job.config.seed],
+            settings.explained,
+        ]
+        files = [f"{set_}.report.json", f"{set_}.report.html"]
+        in_folder = {system: self.work.folder / file for system, file in best.items()}
+        write = partial(write_report, job, self.sets, set_, self.name, in_folder, *self.paths(shown))
+        self.make(set_, "report", job, files, [*best.values(), *shown], own, write)
+
+    def say_first_scores(self, system: Job, before: int) -> None:
+        """Say the scores of a system that comes first, if one of its stages, those from `before` on, has been done."""
+        if self.work.dry or all(stage.unchanged for stage in self.work.stages[before:]):
+            return
+        for set_, files in self.sets.files.items():
+            if set_ != TUNE and files.references:
+                best = {system.name: self.work.folder / _file(set_, system.name, ".1best")}
+                outputs = outputs_of(self.sets[set_], best)
+                self.work.say(f"{set_}, before the features that only other systems have:")
+                for line in score_lines(self.sets[set_].counted, outputs, self.job.measures):
+                    self.work.say(line)
+
+    def say_unchanged(self, set_: str) -> None:
+        """Say which stages of a set have not been done, and that there is nothing to evaluate."""
+        names = [stage.name.removeprefix(f"{set_}: ") for stage in self.work.stages
+                 if stage.unchanged and stage.name.startswith(f"{set_}: ")]  # fmt: skip
+        if not self.work.dry and names:
+            self.work.say(f"{set_}: unchanged, so not made again: {', '.join(names)}")
+        if not self.work.dry and not self.sets.files[set_].references:
+            self.work.say(f"{set_}: there are no references, so nothing is evaluated")
+
+
+def _identities(measures: Sequence[Measure]) -> list[object]:
+    return [[measure.name, measure.metric, measure.text.describe()] for measure in measures]

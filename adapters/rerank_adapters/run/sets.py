@@ -1,0 +1,82 @@
+"""The data sets of a job: what each depends on, and its lists, which are read when a stage first needs them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+from rerank_adapters.chain.lists import content_check, files_of
+from rerank_adapters.data.dataset import Dataset
+from rerank_adapters.formats.pairing import Purpose
+from rerank_adapters.job.job import TUNE, Job
+from rerank_adapters.run.check import set_faults, tuning_faults
+from rerank_adapters.tuning.method import NAMED_STARTS
+from rerank_plugins import ConfigError, FeatureTable, __version__
+from rerank_plugins.core.identity import identity
+
+logger = logging.getLogger(__name__)
+
+
+class Sets:
+    """The tuning set, and the test sets by name; a set is in memory until it is forgotten.
+
+    Raises ConfigError for a job without a tuning set.
+    """
+
+    def __init__(self, job: Job) -> None:
+        config = job.config
+        if config.tune is None:
+            raise ConfigError("the config has no [tune] table, which names the lists that weights are tuned on")
+        self.job = job
+        self.files = {TUNE: config.tune, **{test.name: test for test in config.test}}
+        self._form = identity(job.format)  # before it has read a file, and knows which format it is
+        self._read: dict[str, Dataset] = {}
+        self._checked = False
+
+    def lists_key(self, name: str) -> str:
+        """What the lists of a set depend on, and the code of the program."""
+        files = files_of(self.job, self.files[name])
+        own = [[Path(path) for path in files.lists], files.source, files.source and files.reference_form]
+        paired = self.references_key(name) if files.unpaired == "leave-out" else ""  # says which lists there are
+        return identity(self._form, own, paired, [Job, FeatureTable], __version__)
+
+    def references_key(self, name: str) -> str:
+        """What the references of a set and its groups depend on."""
+        files = files_of(self.job, self.files[name])
+        own = [[Path(path) for path in files.references], files.groups]
+        return identity(own, files.reference_form, files.unpaired)
+
+    def read_files(self) -> Iterator[Path]:
+        """All files that a run reads: those of the sets, and start weights."""
+        config = self.job.config
+        yield from (config.path(path) for files in self.files.values() for path in files.files)
+        for system in self.job.systems:
+            if isinstance(start := system.config.tuning.start, str) and start not in NAMED_STARTS:
+                yield config.path(start)
+
+    def __getitem__(self, name: str) -> Dataset:
+        """A data set. Raises ConfigError where its lists and references do not belong together."""
+        if name not in self._read:
+            purpose: Purpose = "tuning" if name == TUNE else "evaluation"
+            files = files_of(self.job, self.files[name])
+            self._read[name] = Dataset.read(name, files, self.job.format, purpose, content_check(self.job))
+        return self._read[name]
+
+    def tuning(self) -> Dataset:
+        """The tuning set, after checks that would otherwise fail only when its features are there.
+
+        Raises the first error of `set_faults` and `tuning_faults`, and logs their warnings.
+        """
+        if not self._checked:
+            tests = (self[name] for name in self.files if name != TUNE)
+            for finding in (*set_faults(self[TUNE], tests), *tuning_faults(self.job, self[TUNE])):
+                if finding.error is not None:
+                    raise finding.error
+                logger.warning("%s", finding.text)
+            self._checked = True
+        return self[TUNE]
+
+    def forget(self, name: str) -> None:
+        """Drop the lists of a set, whose stages are all done."""
+        self._read.pop(name, None)

@@ -1,0 +1,167 @@
+"""What the stages of a run write: tables, weights, lists, analyses of the weights, and reports.
+
+Each function has the path of its files as last arguments, and may yield lines for the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from rerank_adapters.apply import pairs_of, rerank
+from rerank_adapters.chain.learn import learn, method_of
+from rerank_adapters.data.dataset import Dataset
+from rerank_adapters.data.unlike import ListFacts, unlike_tuning
+from rerank_adapters.evaluation import SegmentFacts, compare
+from rerank_adapters.evaluation.measure import Measure
+from rerank_adapters.features.feature import names_of
+from rerank_adapters.formats.writing import open_lists
+from rerank_adapters.job.job import RERANKED, TUNE, Job
+from rerank_adapters.report.page import html_page
+from rerank_adapters.run.page_facts import facts_of_tuning, with_lists_of
+from rerank_adapters.run.sets import Sets
+from rerank_adapters.runtime.progress import StatusLine
+from rerank_adapters.tuning import families, weight_intervals
+from rerank_adapters.tuning.analyses import family_contributions, weights_with_intervals
+from rerank_adapters.tuning.selection import selected_columns
+from rerank_adapters.weights import Weights, read_weights, write_weights
+from rerank_plugins import FeatureTable, open_atomic
+
+
+def write_features(system: Job, sets: Sets, set_: str, first: bool, path: Path) -> Iterator[str]:
+    """Write the table of a set's features; the `first` system says what was read."""
+    data = sets.tuning() if set_ == TUNE else sets[set_]
+    if first:
+        yield f"{set_}: {data.size}"
+        yield from (f"rerank: warning: {doubt}" for doubt in data.doubts)
+    path.parent.mkdir(parents=True, exist_ok=True)  # now that the lists and settings are known to be right
+    system.extraction(set_).table(data.lists, folder=path.parent).save(path)
+
+
+def write_tuned(system: Job, sets: Sets, table: Path, path: Path) -> Iterator[str]:
+    """Write the weights that a system tunes on the features in a table."""
+    data, whole = sets.tuning(), system.name == RERANKED
+    if whole:
+        yield from (f"rerank: warning: {TUNE}: {finding}" for finding in data.findings)
+    learnt = learn(system, data, FeatureTable.load(table), path.parent)
+    write_weights(learnt.weights, path)
+    yield from (line if whole else f"{system.name}: {line}" for line in learnt.summary)
+
+
+def write_lists(
+    system: Job, sets: Sets, set_: str, table: Path, weights: Path, best: Path, *ranked: Path
+) -> Iterator[str]:
+    """Write the new 1-bests of a test set and, where a third file is named, its reranked lists."""
+    data, tuned, facts = sets[set_], read_weights(weights), ListFacts()
+    pairs, form = pairs_of(data.lists, FeatureTable.load(table)), system.format
+    texts: dict[str, str] = {}
+    with ExitStack() as files:
+        lines = files.enter_context(open_atomic(best))
+        writers = [files.enter_context(open_lists(path, form)) for path in ranked]
+        features = system.features(set_)
+        for nbest, rescored in rerank(pairs, tuned, system.measures[0], features=features, form=form, facts=facts):
+            texts[nbest.segment_id] = nbest[rescored.order[0]].text
+            for writer in writers:
+                writer.write(nbest, rescored)
+        lines.writelines(data.one_bests(texts).lines())
+    if system.name == RERANKED and (unlike := unlike_tuning(tuned.provenance, facts)):
+        yield f"rerank: warning: {set_}: {unlike}"
+
+
+def write_contributions(
+    job: Job, sets: Sets, folds: int, together: Mapping[str, Sequence[str]], table: Path, weights: Path, path: Path
+) -> None:
+    """Write what each family of features contributes to the weights, on so many folds."""
+    data, (tuned, own) = sets.tuning(), _tuned(job, table, weights)
+    method = method_of(job)
+    found = family_contributions(data.lists, data.references, own, tuned, method, folds=folds, together=together)
+    with open_atomic(path) as stream:
+        stream.write(families.as_json(found))
+
+
+def write_intervals(job: Job, sets: Sets, samples: int, table: Path, weights: Path, path: Path) -> None:
+    """Write the intervals of the weights over so many resampled sets of lists."""
+    data, (tuned, own) = sets.tuning(), _tuned(job, table, weights)
+    rows = weights_with_intervals(data.lists, data.references, own, tuned, method_of(job), samples)
+    with open_atomic(path) as stream:
+        stream.write(weight_intervals.as_json(rows, samples))
+
+
+def _tuned(job: Job, table: Path, weights: Path) -> tuple[Weights, FeatureTable]:
+    """Tuned weights, and the columns that they are for of the table with all features of a job."""
+    tuned = read_weights(weights)
+    return tuned, selected_columns(FeatureTable.load(table), names_of(job.features()), tuned.dense)
+
+
+def write_report(
+    job: Job,
+    sets: Sets,
+    set_: str,
+    name: str,
+    best: Mapping[str, Path],
+    table: Path,
+    weights: Path,
+    contributions: Path,
+    intervals: Path,
+    as_json: Path,
+    page: Path,
+) -> Iterator[str]:
+    """Write the comparison of the systems, whose 1-bests are in files, with the references: JSON, and a page."""
+    data, settings = sets[set_], job.config.evaluation
+    yield from (f"rerank: warning: {set_}: {finding}" for finding in data.findings)
+    counted, outputs = data.counted, outputs_of(data, best)
+    with StatusLine(f"evaluating {set_}"):
+        evaluation = compare(
+            job.measures,
+            {"1-best": counted.first_best, **outputs},
+            counted.references,
+            settings.resampling(job.config.seed),
+            SegmentFacts(counted.ids, counted.sources, counted.groups),
+            lists=counted.lists,
+            pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
+        )
+    tuned = read_weights(weights)
+    rows, samples = weight_intervals.from_json(intervals.read_text(encoding="utf-8"))
+    facts = replace(
+        facts_of_tuning(tuned, name, job.tuner_name),
+        system=RERANKED,
+        contributions=families.from_json(contributions.read_text(encoding="utf-8")),
+        weights=rows,
+        samples=samples,
+    )
+    facts = with_lists_of(
+        facts,
+        data,
+        FeatureTable.load(table),
+        evaluation,
+        weights=tuned,
+        features=job.features(set_),
+        measures=job.measures,
+        form=job.format,
+        models=job.language_models,
+        explained=settings.explained,
+    )
+    title = f"{name} · {set_}" if name else set_
+    for path, text in ((as_json, evaluation.to_json()), (page, html_page(evaluation, title, facts=facts))):
+        with open_atomic(path) as stream:
+            stream.write(text)
+
+
+def outputs_of(data: Dataset, best: Mapping[str, Path]) -> dict[str, list[str]]:
+    """By system, the 1-bests in its file, in the order of the segments that count."""
+    form = data.one_bests(dict.fromkeys(data.ids, ""))
+    read = {system: form.read(path.read_bytes().decode().split("\n")[:-1]) for system, path in best.items()}
+    return {system: [texts.get(id_, "") for id_ in data.counted.ids] for system, texts in read.items()}
+
+
+def score_lines(data: Dataset, outputs: Mapping[str, Sequence[str]], measures: Sequence[Measure]) -> Iterator[str]:
+    """A line with the scores of the decoder, and one for each system."""
+    rows = {"1-best": data.first_best, **outputs}
+    for system, texts in rows.items():
+        scores = []
+        for measure in measures:
+            statistics = measure.statistics([[text] for text in texts], data.references, data.sources)
+            scores.append(f"{measure.name} {measure.metric.score(statistics.sum(axis=0)):.2f}")
+        yield f"  {system:<{max(map(len, rows))}}  {'  '.join(scores)}"
