@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from rerank_plugins.core.parse import Parse
     from rerank_plugins.core.pickling import PickledFields
     from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
-    from rerank_plugins.core.sentences import check_sentence, checks_sentences
+    from rerank_plugins.core.sentences import check_sentence
     from rerank_plugins.core.trained_on import TrainedOn
     from rerank_plugins.core.trainer import Trained, Trainer, TrainingData
     from rerank_plugins.kit.files.model_file import read_model, word_array, words_from, write_model
@@ -103,7 +103,6 @@ __all__ = [
     "Words",
     "check_sentence",
     "check_texts",
-    "checks_sentences",
     "counted",
     "hookimpl",
     "known_spelling",
@@ -134,7 +133,7 @@ _NAMES = {  # by module
     "core.parse": "Parse",
     "core.pickling": "PickledFields",
     "core.scored_trees": "KBestTrees ScoredTree SharedTrees",
-    "core.sentences": "check_sentence checks_sentences",
+    "core.sentences": "check_sentence",
     "core.trained_on": "TrainedOn",
     "core.trainer": "Trained Trainer TrainingData",
     "kit.files.model_schema": "Array ModelFile Offsets Setting WordList",

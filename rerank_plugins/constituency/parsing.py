@@ -31,7 +31,6 @@ from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.core.errors import ModelError, naming
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
-from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.kit.charts.blocks import Blocks, compile_blocks
 from rerank_plugins.kit.charts.hypergraph import Hypergraph, joined
 from rerank_plugins.kit.charts.inside import Chart, sharing_order
@@ -208,7 +207,6 @@ def compiled(grammar: Grammar) -> Compiled:
     return _compiled[grammar]
 
 
-@checks_sentences
 class ChartParser:
     """A parser for a grammar.
 

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray
-from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.kit.files.array_values import ContentsError
 from rerank_plugins.kit.files.model_schema import Array, Contents, ModelFile, Part, Setting, WordList
 from rerank_plugins.kit.vocabulary.word_ids import EOS, UNK, Vocabulary, check_special
@@ -84,7 +83,6 @@ class HashedWords(WordList):
         return Vocabulary(words, contents.arrays["hashes"])
 
 
-@checks_sentences
 @dataclass(frozen=True, eq=False)
 class MissingWordsModel:
     """The counts of a text and the weights tuned on held-out sentences.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray
-from rerank_plugins.core.sentences import check_sentences, checks_sentences
+from rerank_plugins.core.sentences import check_sentences
 from rerank_plugins.kit.files.model_schema import Array, ModelFile, Offsets, Setting, WordList
 from rerank_plugins.kit.kernels import kernel, part
 from rerank_plugins.similarity.random_indexing import KnownWords
@@ -163,7 +163,6 @@ def _square_sum(weights: NDArray[np.float32], start: int, end: int) -> float:
     return total
 
 
-@checks_sentences
 @dataclass(frozen=True, eq=False)
 class EsaModel(KnownWords):
     """An inverted index: the `words`, their (V) `idf`, and the `titles` of the documents.

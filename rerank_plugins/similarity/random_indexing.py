@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, LongArray, ModelError, PickledFields, known_spelling, normal_form
-from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.kit.files.model_schema import Array, ModelFile, NamedArrays, Setting, WordList
 
 Weighting = Literal["none", "idf", "sif"]
@@ -49,7 +48,6 @@ class KnownWords:
         return isinstance(word, str) and self.form(word) in self.number
 
 
-@checks_sentences
 @dataclass(frozen=True, eq=False)
 class RandomIndexModel(KnownWords, PickledFields):
     """The `words`, their (V) `counts` and document frequencies, and (V, dimensions) unit vectors for each space."""

@@ -21,7 +21,6 @@ from rerank_plugins import (
     LongArray,
     ModelError,
     check_sentence,
-    checks_sentences,
 )
 from rerank_plugins.core.files import cache_folder, content_hash
 from rerank_plugins.core.logarithms import LN10
@@ -92,7 +91,6 @@ class Substitutes:
         return np.asarray(weights / weights.sum(axis=1, keepdims=True), np.float64)
 
 
-@checks_sentences
 @dataclass(frozen=True, eq=False)
 class FastSubs:
     """The exact K most probable substitutes in any position of a sentence, under an n-gram model.

@@ -21,7 +21,6 @@ from rerank_plugins import BoolArray, IntArray, Sentence
 from rerank_plugins.constituency.grammar import Grammar, numbered
 from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY, coarse_name, projected
 from rerank_plugins.core.errors import naming
-from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.kit.charts.inside import Chart, sharing_order
 from rerank_plugins.kit.charts.outside import expected_nodes
 from rerank_plugins.kit.charts.rules import compile_rules as compile_coarse
@@ -54,7 +53,6 @@ def coarse_grammar(model: SvsModel) -> tuple[Grammar, IntArray]:
     return projected(names, group, weight, *rules, lexicon.words, emissions), group
 
 
-@checks_sentences
 class SvsParser:
     """A parser with a model of structured vectorial semantics.
 

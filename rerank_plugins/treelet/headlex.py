@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from rerank_plugins import ROOT, ConfigError, FloatArray, ModelError, PickledFields, Tree, checks_sentences
+from rerank_plugins import ROOT, ConfigError, FloatArray, ModelError, PickledFields, Tree
 from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
@@ -42,7 +42,6 @@ class Settings:
             raise ConfigError("words occur at least once: a minimal count must be 1 or more")
 
 
-@checks_sentences
 @dataclass(frozen=True, eq=False)
 class HeadlexModel(PickledFields):
     """A trained model: symbols, words, and the tables of each kind of factor."""

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from rerank_plugins import ConfigError, FloatArray, IntArray, PickledFields, Tree, checks_sentences
+from rerank_plugins import ConfigError, FloatArray, IntArray, PickledFields, Tree
 from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables, rounded
@@ -118,7 +118,6 @@ class WordNumbers:
         return self._first, self._inner
 
 
-@checks_sentences
 @dataclass(frozen=True, eq=False)
 class TreeletModel(PickledFields):
     """A trained model: symbols, words and rules by number, and the distributions of yields (as rules) and words."""

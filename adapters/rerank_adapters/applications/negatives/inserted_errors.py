@@ -24,7 +24,6 @@ import numpy as np
 
 from rerank_adapters.applications.negatives.word_forms import NOUN, VERB, WordForms
 from rerank_plugins import DependencyTree, FloatArray, Sentence
-from rerank_plugins.core.sentences import checks_sentences
 
 OTHER_NUMBER = {"is": "are", "was": "were", "has": "have", "does": "do"}
 OTHER_NUMBER |= {plural: singular for singular, plural in OTHER_NUMBER.items()}
@@ -117,7 +116,6 @@ class Edit(NamedTuple):
         return (*sentence[: self.position], *([self.after] if self.after else []), *sentence[end:])
 
 
-@checks_sentences
 @dataclass(frozen=True)
 class ErrorInserter:
     """Inserts errors of the kinds in `proportions`, in these proportions, with the word forms of a text.
