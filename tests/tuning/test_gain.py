@@ -13,7 +13,7 @@ from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuning import held_out as held_out_module
 from rerank_adapters.tuning.cross_validation import CrossValidationRow, cross_validate
 from rerank_adapters.tuning.gain import WithMargin, gain_over_first, raw_margin, with_margin
-from rerank_adapters.tuning.held_out import held_out, usual_folds
+from rerank_adapters.tuning.held_out import HeldOut, held_out, usual_folds
 from rerank_adapters.tuning.problem import prepare, take_segments
 from rerank_plugins.core.metrics_and_tuners import Tuner, TuningResult
 from tests.tuners import naive_margin
@@ -88,6 +88,28 @@ def test_the_margin_of_a_fold_is_tuned_on_the_others(leads):
         chosen[own] = naive_margin.statistics_with(margin, leads.leads[own], leads.first[own], leads.leading[own])
     assert result.score == pytest.approx(float(METRIC.score(chosen.sum(axis=0))))
     assert result.without_margin == pytest.approx(gain_over_first(leads, METRIC, 0.0, seed=1).score)
+
+
+def held_out_of(better, worse, folds=2, segments=20):
+    """Held-out choices that mend an error in so many segments, and make one in others, all with the same lead."""
+    changed = np.arange(segments) < better + worse
+    first = np.column_stack([np.ones(segments), np.full(segments, 4.0)])
+    leading = first.copy()
+    leading[:better, 0], leading[better : better + worse, 0] = 0.0, 2.0
+    positions, fold = changed.astype(np.int64), np.arange(segments) % folds
+    return HeldOut(leading, first, leading, changed * 1.0, positions, fold, np.zeros(folds))
+
+
+@pytest.mark.parametrize(("better", "worse", "used"), [(10, 0, True), (8, 4, False), (0, 0, False), (2, 6, False)])
+def test_a_tuned_margin_that_may_harm_is_not_used(better, worse, used):
+    """Of 8 better and 4 worse choices, the gain is above one standard error, but its interval includes zero."""
+    held = held_out_of(better, worse)
+    if (better, worse) == (8, 4):
+        assert held.best_margin(METRIC) == 0
+    found = gain_over_first(held, METRIC, "tuned", seed=1)
+    assert found.certain is used
+    assert math.isinf(found.margin) is not used
+    assert found.replaced == (0 if not used else better / 20)
 
 
 def test_groups_are_resampled_as_wholes(leads):
