@@ -112,7 +112,8 @@ def test_consensus_helps_on_held_out_lists(real_lists):
     from rerank_adapters.metrics.bleu import Bleu
     from rerank_adapters.tuners.mira import Mira
     from rerank_adapters.tuning.cross_validation import cross_validate
-    from rerank_adapters.tuning.problem import prepare, start_vector
+    from rerank_adapters.tuning.problem import prepare
+    from rerank_adapters.tuning.start import start_vector
     from rerank_plugins.lists.length import LengthFeature
 
     lists, reference = real_lists["tune"]

@@ -15,7 +15,8 @@ from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
 from rerank_adapters.tuners.within_lists import one_best
-from rerank_adapters.tuning.problem import prepare, run_tuner, score_of, start_vector
+from rerank_adapters.tuning.problem import prepare, run_tuner, score_of
+from rerank_adapters.tuning.start import start_vector
 
 pytestmark = pytest.mark.slow
 FEW = Mert(restarts=5)  # a quarter of the usual number, and of the time

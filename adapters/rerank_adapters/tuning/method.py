@@ -17,8 +17,9 @@ from rerank_adapters.formats.decoder_features import RANK
 from rerank_adapters.job.config import Tuning
 from rerank_adapters.tuners.margin import Margin
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuning.problem import TextsOfLists, prepare, start_vector, statistics_of
+from rerank_adapters.tuning.problem import TextsOfLists, prepare, statistics_of
 from rerank_adapters.tuning.selection import Selecting
+from rerank_adapters.tuning.start import start_vector
 from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, Tuner, TuningData
 

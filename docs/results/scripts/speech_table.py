@@ -50,7 +50,8 @@ from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuning.cross_validation import cross_validate
-from rerank_adapters.tuning.problem import chosen_rows, prepare, start_vector, take_segments
+from rerank_adapters.tuning.problem import chosen_rows, prepare, take_segments
+from rerank_adapters.tuning.start import start_vector
 from rerank_plugins import FeatureTable, RerankError, Tuner, TuningData
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.loader import load_plugins

@@ -30,7 +30,8 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuning.problem import prepare, start_vector
+from rerank_adapters.tuning.problem import prepare
+from rerank_adapters.tuning.start import start_vector
 from rerank_plugins import FeatureTable, Tuner, TuningData, TuningResult
 from rerank_plugins.core.arrays import FloatArray
 
