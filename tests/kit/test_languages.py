@@ -76,7 +76,7 @@ def test_models_of_the_language_are_used_where_none_is_named(installed, tmp_path
     assert (model.totals(SENTENCES) < 0).all()
     assert built("parser", "pcfg").trained_on.language == "eo"
     shutil.copy(installed / "grammar.pcfg", tmp_path / "own.pcfg")
-    assert built("parser", "pcfg", model=str(tmp_path / "own.pcfg")).model == tmp_path / "own.pcfg"
+    assert built("parser", "pcfg", model=str(tmp_path / "own.pcfg")).parser.model == tmp_path / "own.pcfg"
     with pytest.raises(ModelError, match=r"\[feature\]: the models of 'eo' have no hhmm\.pcfg; name one by `model`"):
         built("feature", "hhmm-lm")
     with pytest.raises(ModelError, match=r"have no parser\.biaffine"):

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rerank_adapters.cli.job_files import Set, lines_of
-from rerank_adapters.job.job import SET
+from rerank_adapters.job.specs import SET
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline, looks_like, steps_between, steps_towards, undoing, whole_words
 from rerank_adapters.text.languages import UNSPACED, language_of
