@@ -9,7 +9,7 @@ SHOWN = 60  # characters of a wrong argument
 
 
 def plain(values: Any) -> Any:
-    """The list of a column's values, or the number of a scalar of NumPy; anything else as it is.
+    """Convert a column to a list and a NumPy scalar to a number; return anything else unchanged.
 
     Raises TypeError for a set, whose order differs from one process to the next.
 

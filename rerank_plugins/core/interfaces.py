@@ -61,8 +61,8 @@ class FeatureExtractor(ChecksSentences, ABC):
     `by_row` is true of a value that depends, besides the options, on the number of the hypothesis in the files of
     the lists alone (`NBestList.rows`).
 
-    `one_process` is true where worker processes do not pay, as where the model fills the memory or a library uses all
-    cores or a GPU: lists of which it has to extract values are extracted in the main process.
+    `one_process` is true where worker processes are not worth their cost, as where the model fills the memory, or a
+    library uses all cores or a GPU: its values are then extracted in the main process.
     """
 
     scope: ClassVar[Literal["text", "list"]] = "text"

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rerank_plugins.core.arrays import read_only
-from rerank_plugins.core.columns import plain
+from rerank_plugins.core.columns import one_line, plain
 from rerank_plugins.core.errors import FormatError
 
-SHOWN_ROWS, LONGEST_SHOWN = 5, 80  # hypotheses of a list that is shown, characters of a value
+SHOWN_ROWS = 5  # hypotheses of a list that is shown
 NO_SPARSE: Mapping[str, float] = MappingProxyType({})
 
 
@@ -172,15 +172,15 @@ class NBestList(Sequence[Hypothesis]):
     def __post_init__(self) -> None:
         """Raise TypeError, with the argument, for values of other types."""
         if not isinstance(self.segment_id, str):
-            raise TypeError(f"segment_id: wanted a text, found {_shown(self.segment_id)}")
+            raise TypeError(f"segment_id: wanted a text, found {one_line(self.segment_id)}")
         if not isinstance(self.hypotheses, PackedHypotheses):
             _check_hypotheses(self.hypotheses)
         if isinstance(self.feature_names, str):
-            raise TypeError(f"feature_names: wanted a tuple of names, found the text {_shown(self.feature_names)}")
+            raise TypeError(f"feature_names: wanted a tuple of names, found the text {one_line(self.feature_names)}")
         for name in ("source", "context"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
-                raise TypeError(f"{name}: wanted a text or None, found {_shown(value)}")
+                raise TypeError(f"{name}: wanted a text or None, found {one_line(value)}")
 
     @classmethod
     def from_texts(
@@ -203,14 +203,14 @@ class NBestList(Sequence[Hypothesis]):
         ('so is it', -2.0, [[-3.0], [-4.0]])
         """
         if isinstance(texts, str):
-            raise TypeError(f"texts: expected a sequence of texts, found a single text: {_shown(texts)}")
+            raise TypeError(f"texts: expected a sequence of texts, found a single text: {one_line(texts)}")
         texts = list(plain(texts))
         for text in texts:
             if not isinstance(text, str | Hypothesis):
-                raise TypeError(f"texts: wanted texts, found {_shown(text)}")
+                raise TypeError(f"texts: wanted texts, found {one_line(text)}")
         own = [text if isinstance(text, Hypothesis) else Hypothesis(text) for text in texts]
         if features is not None and not isinstance(features, Mapping):
-            raise TypeError(f"features: wanted a value for each text by the feature's name, found {_shown(features)}")
+            raise TypeError(f"features: wanted a value for each text by the feature's name, found {one_line(features)}")
         columns = {name: _numbers(name, values, len(own)) for name, values in (features or {}).items()}
         if scores is not None:
             totals = _numbers("scores", scores, len(own))
@@ -228,7 +228,7 @@ class NBestList(Sequence[Hypothesis]):
         count = f"{len(self)} hypothesis" if len(self) == 1 else f"{len(self)} hypotheses"
         named = f", features {', '.join(self.feature_names)}" if self.feature_names else ""
         lines = [f"NBestList {self.segment_id!r}: {count}{named}"]
-        lines += [f"  source: {_shown(self.source)}"] if self.source is not None else []
+        lines += [f"  source: {one_line(self.source)}"] if self.source is not None else []
         for row in range(min(len(self), SHOWN_ROWS)):
             hypothesis = self[row]
             total = "" if hypothesis.score is None else f"{hypothesis.score:10.4g}"
@@ -307,12 +307,12 @@ class NBestList(Sequence[Hypothesis]):
 def _check_hypotheses(hypotheses: object) -> None:
     """Raise TypeError for what is no sequence of hypotheses."""
     if isinstance(hypotheses, str) or not isinstance(hypotheses, Sequence):
-        raise TypeError(f"hypotheses: wanted a sequence of hypotheses, found {_shown(hypotheses)}")
+        raise TypeError(f"hypotheses: wanted a sequence of hypotheses, found {one_line(hypotheses)}")
     for kind in set(map(type, hypotheses)):  # as many as there are types: lists are long, and made often
         if not issubclass(kind, Hypothesis):
             wrong = next(item for item in hypotheses if type(item) is kind)
             advice = ": NBestList.from_texts takes texts" if kind is str else ""
-            raise TypeError(f"hypotheses: wanted objects of Hypothesis, found {_shown(wrong)}{advice}")
+            raise TypeError(f"hypotheses: wanted objects of Hypothesis, found {one_line(wrong)}{advice}")
 
 
 def _numbers(name: str, values: object, wanted: int) -> list[float]:
@@ -323,15 +323,10 @@ def _numbers(name: str, values: object, wanted: int) -> list[float]:
     try:
         numbers = [float(value) for value in plain(values)]
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: wanted a number for each hypothesis, found {_shown(values)}") from None
+        raise TypeError(f"{name}: wanted a number for each hypothesis, found {one_line(values)}") from None
     if len(numbers) != wanted:
         raise FormatError(f"{name}: {len(numbers)} values for {wanted} hypotheses")
     wild = next((place for place, number in enumerate(numbers) if not isfinite(number)), None)
     if wild is not None:
         raise FormatError(f"{name}[{wild}]: {numbers[wild]:g}, wanted a finite number")
     return numbers
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"

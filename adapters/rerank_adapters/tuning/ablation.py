@@ -22,6 +22,7 @@ from rerank_adapters.tuning.families import FamilyTrials
 from rerank_adapters.tuning.selection import forward_selection
 from rerank_adapters.tuning.weight_intervals import TunedWeight, resampled_weights, tuned_weights
 from rerank_plugins import FeatureTable, FloatArray
+from rerank_plugins.core.contracts import checked_tuning
 
 Part = Literal["left-out", "added", "selection", "correlations", "weights"]
 PARTS: tuple[Part, ...] = ("left-out", "added", "selection", "correlations", "weights")
@@ -158,7 +159,7 @@ def _by_weights(
     if "correlations" not in parts and "weights" not in parts:
         return None, None, ()
     problem, table = trials.problem, trials.problem.table
-    weights = trials.tuner.tune(problem, trials.start, np.random.default_rng(seed)).weights
+    weights = checked_tuning(trials.tuner, problem, trials.start, np.random.default_rng(seed)).weights
     progress(1)
     families = features = None
     if "correlations" in parts:

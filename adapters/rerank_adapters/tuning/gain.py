@@ -20,6 +20,7 @@ from rerank_adapters.evaluation.significance import Interval, paired_gains
 from rerank_adapters.tuners.margin import Margin
 from rerank_adapters.tuning.held_out import HeldOut, held_out, unit_of_leads, usual_folds
 from rerank_plugins import FloatArray, Metric, Tuner, TuningData, TuningResult
+from rerank_plugins.core.contracts import checked_tuning
 from rerank_plugins.core.metrics_and_tuners import TuningReport
 
 RESAMPLES = 1000  # of the bootstrap
@@ -179,7 +180,7 @@ class WithMargin(Tuner):
     ) -> TuningResult:
         """Tune the weights, then the margin on held-out leads; a single segment gets an infinite margin."""
         seed = int(rng.integers(2**31))
-        result = self.tuner.tune(data, start, rng, report)
+        result = checked_tuning(self.tuner, data, start, rng, report)
         margin = self.margin
         if margin == "tuned":
             folds = usual_folds(data, self.tuner)

@@ -20,6 +20,7 @@ from rerank_adapters.features.processes import HERE, Processes
 from rerank_adapters.tuning.families import Families, FamilyTrials, left_out, standard_error, without_features
 from rerank_adapters.tuning.held_out import Progress
 from rerank_plugins import FeatureTable, FloatArray, Tuner, TuningData, TuningResult
+from rerank_plugins.core.contracts import checked_tuning
 from rerank_plugins.core.metrics_and_tuners import TuningReport
 
 SELECTION = "selection"  # the key of a provenance under which weights record a selection
@@ -153,7 +154,7 @@ class Selecting(Tuner):
             self.selections[key] = self.select(data, start)
         without = left_out(data.table.all_names, self.families, self.selections[key].families)
         reduced, own_start = without_features(data, start, without)
-        return self.tuner.tune(reduced, own_start, rng, report)
+        return checked_tuning(self.tuner, reduced, own_start, rng, report)
 
 
 def selected_columns(table: FeatureTable, extracted: Collection[str], weighted: Collection[str]) -> FeatureTable:

@@ -14,6 +14,7 @@ from rerank_adapters.features.processes import HERE, Processes
 from rerank_adapters.tuners.within_lists import centred
 from rerank_adapters.tuning.problem import take_segments
 from rerank_plugins import FeatureTable, FloatArray, Tuner, TuningData
+from rerank_plugins.core.contracts import checked_tuning
 
 SAMPLES = 50  # of a tuner that can be quick, where nobody names a number
 
@@ -63,7 +64,8 @@ def resampled_weights(
 
 def _resampled(problem: TuningData, tuner: Tuner, start: FloatArray, seed: int, number: int) -> tuple[int, FloatArray]:
     rng, segments = np.random.default_rng([seed, number]), problem.table.segments
-    return number, tuner.tune(take_segments(problem, rng.integers(0, segments, segments)), start, rng).weights
+    sample = take_segments(problem, rng.integers(0, segments, segments))
+    return number, checked_tuning(tuner, sample, start, rng).weights
 
 
 def standardised(table: FeatureTable, weights: FloatArray) -> FloatArray:

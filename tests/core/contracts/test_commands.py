@@ -1,4 +1,4 @@
-"""Faults of guests that commands took for results: each is a line and exit code 2 now."""
+"""Faults of plugins that commands took for results: each is a line and exit code 2 now."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What guests register: names, factories and options that fit a config; what features are called."""
+"""What plugins register: names, factories and options that fit a config; what features are called."""
 
 import re
 
