@@ -7,7 +7,6 @@ file, so that a command applies what a program has fitted, and the other way rou
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -151,15 +150,18 @@ class Pipeline(PipelineParameters):
         the feature and the list, where a feature needs a source or totals that the list lacks.
         """
         lists, weights = lists_of(nbests), self.weights_
-        if table is None:
-            return list(self._predicted(weights, lists, progress, at_once=False))
         with self._settings(progress):
-            values = self._fitted_job.extraction().columns(lists, table, TABLE, all_columns=True)
-            return list(self._reranked(weights, pairs_of(lists, values)))
+            extraction = self._fitted_job.extraction()
+            if table is None:
+                pairs = extraction.stream(lists)
+            else:
+                pairs = pairs_of(lists, extraction.columns(lists, table, TABLE, all_columns=True))
+            return list(self._reranked(weights, pairs))
 
     def predict_iter(self, stream: Iterable[NBestList], *, progress: bool = False) -> Iterator[Reranked]:
         """Yield each list in its new order as soon as it has come, in the order of arrival and in bounded memory."""
-        return self._predicted(self.weights_, numbered(stream), progress, at_once=True)
+        pairs = self._fitted_job.extraction().stream(numbered(stream), at_once=True)
+        return self._step_by_step(self._reranked(self.weights_, pairs), progress)
 
     def score(
         self,
@@ -188,27 +190,20 @@ class Pipeline(PipelineParameters):
         score = float(measure.metric.score(totals))
         return score if measure.metric.higher_is_better else 0.0 - score  # and not -0.0
 
-    def _predicted(
-        self, weights: Weights, lists: Iterable[NBestList], progress: bool, *, at_once: bool
-    ) -> Iterator[Reranked]:
-        extraction = self._fitted_job.extraction()
-
-        def inner() -> Iterator[Reranked]:
-            with self._settings(progress):
-                yield from self._reranked(weights, extraction.stream(lists, at_once=at_once))
-
-        context, ranked = copy_context(), inner()  # between two lists, the settings are not those of the caller
-        try:
-            while (reranked := context.run(next, ranked, None)) is not None:
-                yield reranked
-        finally:
-            context.run(ranked.close)  # type: ignore[attr-defined]
-
     def _reranked(self, weights: Weights, pairs: Iterable[Pair]) -> Iterator[Reranked]:
         job = self._fitted_job
         measure = job.measures[0] if weights.decision == "mbr" else None
         for one in rerank(pairs, weights, measure, features=job.features(), form=job.format):
             yield Reranked(*one)
+
+    def _step_by_step(self, ranked: Iterator[Reranked], progress: bool) -> Iterator[Reranked]:
+        """The same lists; between two of them, the settings of this pipeline are not those of the caller."""
+        while True:
+            with self._settings(progress):
+                reranked = next(ranked, None)
+            if reranked is None:
+                return
+            yield reranked
 
     def explain(
         self, reranked: Reranked, first: str = "best", second: str = "first", *, references: tuple[str, ...] = ()
@@ -222,18 +217,16 @@ class Pipeline(PipelineParameters):
             raise TypeError(f"wanted one list of those that predict returns, found {one_line(reranked)}")
         job, nbest = self._fitted_job, reranked.nbest
         with self._settings(False):
-            models = job.language_models
-            table = job.extraction().table([nbest])
             return explain(
                 nbest,
-                table,
+                job.extraction().table([nbest]),
                 references,
                 (first, second),
                 weights=self.weights_,
                 features=job.features(),
                 measures=job.measures,
                 form=job.format,
-                models=models,
+                models=job.language_models,
             )
 
     def save(self, path: str | Path) -> None:
@@ -250,22 +243,17 @@ class Pipeline(PipelineParameters):
         `objects` are plugins of classes of your own, one, many or by label: the file has their labels alone. Raises
         FormatError for a damaged file, ConfigError and PluginError where its features cannot be made.
         """
-        weights = read_weights(path)
+        weights, registry = read_weights(path), all_plugins()
         named = objects.items() if isinstance(objects, Mapping) else ((label_of(one), one) for one in several(objects))
         given = {str(label): plugin for label, plugin in named}
-        recorded, seed = weights.provenance.get(OBJECTS, []), weights.provenance.get("seed", 1)
-        if not isinstance(recorded, list) or not all(isinstance(name, str) for name in recorded):
-            raise FormatError(f"provenance: {OBJECTS} is {recorded!r:.60}, wanted a list of labels", path=str(path))
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise FormatError(f"provenance: seed is {seed!r:.60}, wanted a number of 0 or more", path=str(path))
-        if lacking := [name for name in recorded if name not in given]:
+        labels, seed = _labels_and_seed(weights.provenance, path)
+        if lacking := [label for label in labels if label not in given]:
             known = f"{lacking[0]!r} is an object of a class of your own"
             raise ConfigError(f"{path}: {known}: give it, as in Pipeline.load({str(path)!r}, objects=[{lacking[0]}()])")
-        registry = all_plugins()
         job = Job.of_record(weights.provenance, Path(path).absolute(), registry)
         own = {"seed": seed, "tuner": recorded_tuner(weights.provenance, registry)}
         pipeline = cls._of_job(job, objects=given, **{**own, **parameters})
-        pipeline._weights, pipeline._fitted_job = weights, pipeline._job
+        pipeline._weights = weights
         return pipeline
 
     @classmethod
@@ -307,6 +295,16 @@ class Pipeline(PipelineParameters):
         data = Dataset.of("tune", paired).checked(content_check(job), files_of(references))
         warn([*data.findings, *data.doubts])
         return job, data, features_of(job, data, table, TABLE)
+
+
+def _labels_and_seed(provenance: Mapping[str, Any], path: str | Path) -> tuple[list[str], int]:
+    """The labels of objects that weights record, and the seed. Raises FormatError for what they cannot be."""
+    labels, seed = provenance.get(OBJECTS, []), provenance.get("seed", 1)
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise FormatError(f"provenance: {OBJECTS} is {labels!r:.60}, wanted a list of labels", path=str(path))
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise FormatError(f"provenance: seed is {seed!r:.60}, wanted a number of 0 or more", path=str(path))
+    return labels, seed
 
 
 def recorded_tuner(provenance: Mapping[str, Any], registry: Registry) -> dict[str, Any] | str:

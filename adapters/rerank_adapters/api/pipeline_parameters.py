@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from inspect import signature
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
@@ -22,8 +23,6 @@ from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError
 from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.files import without_cache
-
-PARAMETERS = ("features", "tuner", "metric", "text", "language", "jobs", "seed", "cache", "config")
 
 
 class PipelineParameters:
@@ -76,9 +75,7 @@ class PipelineParameters:
 
     def __repr__(self) -> str:
         """The constructor call, with the parameters that are not the defaults; of a config, only that there is one."""
-        defaults = {"features": (), "tuner": "mira", "metric": "bleu", "text": None, "language": "", "jobs": 2}
-        defaults |= {"seed": 1, "cache": True, "config": None}
-        given = {k: v for k, v in self.get_params().items() if type(v) is not type(defaults[k]) or v != defaults[k]}
+        given = {k: v for k, v in self.get_params().items() if type(v) is not type(DEFAULTS[k]) or v != DEFAULTS[k]}
         shown = [f"{k}={'…' if k == 'config' else repr(_by_name(v))}" for k, v in given.items()]
         return f"Pipeline({', '.join(part.removeprefix('features=') for part in shown)})"
 
@@ -88,7 +85,7 @@ class PipelineParameters:
         >>> PipelineParameters("length", seed=2).get_params()["seed"]
         2
         """
-        return {name: getattr(self, name) for name in PARAMETERS}
+        return {name: getattr(self, name) for name in DEFAULTS}
 
     def set_params(self, **parameters: Any) -> Self:
         """Change parameters of the constructor; the pipeline is then not fitted.
@@ -99,8 +96,8 @@ class PipelineParameters:
         'pro'
         """
         for name in parameters:
-            if name not in PARAMETERS:
-                raise ConfigError(f"a pipeline has no parameter {name!r}{suggestion(name, PARAMETERS)}")
+            if name not in DEFAULTS:
+                raise ConfigError(f"a pipeline has no parameter {name!r}{suggestion(name, DEFAULTS)}")
         changed = type(self)(**(self.get_params() | parameters))  # checks all of them before any is changed
         self.__dict__.update(changed.__dict__)
         return self
@@ -118,6 +115,10 @@ class PipelineParameters:
             if not self.cache:
                 settings.enter_context(without_cache())
             yield
+
+
+_own = list(signature(PipelineParameters).parameters.values())
+DEFAULTS: Mapping[str, Any] = {parameter.name: parameter.default for parameter in _own}
 
 
 def _whole(name: str, value: object, least: int) -> int:
