@@ -166,7 +166,11 @@ def _checked_weights(weights: Iterable[Sequence[float]], lists: Sequence[NBestLi
     help="Make these posteriors flat (towards 0) or peaked (above 1).",
 )  # fmt: skip
 @options.output_option("Write the choices to this file, one line per list.")
-@options.output_form_option
+@click.option(
+    "--as", "form", type=click.Choice(["lines", "kaldi", "trn"]),
+    help="Write them as lines, or with the ids of their segments in front (kaldi) or at the end (trn).",
+    show_default="lines where the ids are numbers of lines, else kaldi",
+)  # fmt: skip
 @click.option(
     "--details", type=options.output_file, metavar="FILE",
     help="Also write the ranks and the expected utilities of the choices (.csv, or .tsv).",

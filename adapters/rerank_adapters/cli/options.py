@@ -93,8 +93,6 @@ class NewTable(NewFile):
 output_file = NewFile()
 model_file = NewFile("a model goes to a file, not to stdout: give -o MODEL")
 table_file = NewTable("a feature table is written to a file, not to stdout: wanted -o TABLE.npz")
-
-
 FILE = click.Path(path_type=Path)  # or a folder, which need not exist
 
 
@@ -147,16 +145,9 @@ unpaired_option = click.option(
     help="What becomes of segments that have no list or no output: an evaluation counts them as empty hypotheses, and"
     " tuning leaves them out (empty); or they are left out, as are those without a reference; or they are an error.",
 )  # fmt: skip
-system_form_option = click.option(
-    "--system-form", type=Form(["auto", "lines", "kaldi", "trn", "json", "icefall", "sgm"]),
-    help="The form of the SYSTEMs, where it is not what their lines show; json,key=KEY names the key of the outputs.",
-)  # fmt: skip
 source_option = click.option(
-    "--source",
-    type=FILE,
-    metavar="FILE",
-    help="Read the source sentences from this file, one line per segment.",
-)
+    "--source", type=FILE, metavar="FILE", help="Read the source sentences from this file, one line per segment."
+)  # fmt: skip
 table_option = click.option(
     "--table", type=FILE, metavar="TABLE",
     help="Take features from this table. With -f, only those; features that it lacks are extracted.",
@@ -173,11 +164,6 @@ text_option = click.option(
     "--text", "steps", multiple=True, metavar="STEP",
     help="Apply this text step to sentences, or several joined by `+`; `none` applies none. Repeatable.",
     show_default="penn-tokenize",
-)  # fmt: skip
-tokenised_text_option = click.option(
-    "--text", "steps", multiple=True, metavar="STEP",
-    help="Apply this step to the text, for instance penn-tokenize, or several joined by `+`. Repeatable.",
-    show_default="none",
 )  # fmt: skip
 columns_option = click.option(
     "--column", "columns", multiple=True, metavar="PATTERN",
@@ -211,20 +197,12 @@ def output_option(what: str) -> Callable[[Command], Command]:
     )
 
 
-output_form_option = click.option(
-    "--as", "form", type=click.Choice(["lines", "kaldi", "trn"]),
-    help="Write them as lines, or with the ids of their segments in front (kaldi) or at the end (trn).",
-    show_default="lines where the ids are numbers of lines, else kaldi",
-)  # fmt: skip
 table_output = click.option(
     "-o", "--output", type=table_file, required=True, metavar="TABLE",
     help="Write the feature table to this file (.npz).",
 )  # fmt: skip
 model_output = click.option(
     "-o", "--output", type=model_file, required=True, metavar="MODEL", help="Write the model to this file."
-)
-treebank_output = click.option(
-    "-o", "--output", type=model_file, required=True, metavar="TREEBANK", help="Write the treebank to this file."
 )
 
 
@@ -249,15 +227,6 @@ def scheduler_option(command: Command) -> Command:
              " environment variable RERANK_SCHEDULER.",
         show_default="processes of this machine",
     )(command)  # fmt: skip
-
-
-def language_option(default: str) -> Callable[[Command], Command]:
-    """`--language`: the language that a model records; `default` is what the help names without the option."""
-    return click.option(
-        "--language", default="", metavar="CODE",
-        help="Record this language in the model: its code, such as en.",
-        show_default=default,
-    )  # fmt: skip
 
 
 def text_steps(steps: tuple[str, ...], usual: tuple[str, ...] = ("penn-tokenize",)) -> tuple[str, ...]:

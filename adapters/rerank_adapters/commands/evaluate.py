@@ -25,7 +25,10 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @click.command("evaluate")
 @click.argument("systems", nargs=-1, type=click.Path(), metavar="[NAME=]SYSTEM...")
 @options.references_option
-@options.system_form_option
+@click.option(
+    "--system-form", type=options.Form(["auto", "lines", "kaldi", "trn", "json", "icefall", "sgm"]),
+    help="The form of the SYSTEMs, where it is not what their lines show; json,key=KEY names the key of the outputs.",
+)  # fmt: skip
 @options.source_option
 @click.option("--nbest", multiple=True, metavar="FILE",
               help="Add the 1-best, the oracle and the anti-oracle of these n-best lists. Repeatable.")  # fmt: skip

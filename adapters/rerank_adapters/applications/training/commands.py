@@ -29,6 +29,15 @@ PLAIN: dict[Any, click.ParamType[Any]] = {
     Path: click.Path(path_type=Path),
 }
 
+treebank_output = click.option(
+    "-o",
+    "--output",
+    type=options.model_file,
+    required=True,
+    metavar="TREEBANK",
+    help="Write the treebank to this file.",
+)
+
 
 def trainer_command(entry: Entry) -> click.Command:
     """The command of a trainer. Raises PluginError for an option whose type the command line does not have."""
@@ -70,11 +79,19 @@ def _common_options(trainer: type[Trainer]) -> list[Callable[[click.Command], cl
     """The options that the trainer uses, in the order of the help; each is added to the end of a command's."""
     uses, has_trees = common_uses(trainer), parses(trainer)
     language = "the parser's, if its embedded model knows the words" if has_trees else "none"
-    required = options.treebank_output if trainer.writes_treebank else options.model_output
+    required = treebank_output if trainer.writes_treebank else options.model_output
     of_use: dict[str, Callable[[click.Command], click.Command]] = {
         "output": options.output_option("Where to write the file.") if trainer.to_stdout else required,
-        "language": options.language_option(language),
-        "text": options.tokenised_text_option,
+        "language": click.option(
+            "--language", default="", metavar="CODE",
+            help="Record this language in the model: its code, such as en.",
+            show_default=language,
+        ),
+        "text": click.option(
+            "--text", "steps", multiple=True, metavar="STEP",
+            help="Apply this step to the text, for instance penn-tokenize, or several joined by `+`. Repeatable.",
+            show_default="none",
+        ),
         "parser": click.option(
             "-p", "--parser", metavar="PARSER", shell_complete=plugin_names("parser"),
             help=f"The parser for text, which the model records: {options.PLUGIN_HELP}. Name it for treebanks that"
