@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.commands.evaluate import command as evaluate
+from rerank_adapters.cli.evaluate import command as evaluate
 from rerank_adapters.formats import FORMS
 from rerank_adapters.formats.nist.markup import shown
 from rerank_adapters.formats.outputs import output_lines, read_segments

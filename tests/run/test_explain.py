@@ -185,7 +185,7 @@ def test_outlines_keep_all_words_and_fit():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["3"], "name a job by -c CONFIG, or lists with -w WEIGHTS (one of both)"),
+        (["3"], "give either -c CONFIG or -w WEIGHTS, not both"),
         (["99", "-c", "job.toml", "--work", "work"], "job.toml has no segment '99'"),
         (["3", "-c", "job.toml", "--work", "work", "--set", "dve"], "no data set named 'dve'; did you mean 'dev'?"),
         (

@@ -99,7 +99,7 @@ def test_a_second_run_does_nothing_and_says_the_same(place, monkeypatch):
     said = (place / "err").read_text().splitlines()
     assert "tune: unchanged, so not made again: features, weights, contributions, weight intervals" in said
     assert "held: unchanged, so not made again: features, reranked lists, report" in said
-    assert re.fullmatch(r"found all files in .*/work up to date in \d\.\d s", said[-1])
+    assert re.fullmatch(r"nothing to do: found all files in .*/work up to date in \d\.\d s", said[-1])
     of_steps = ("tune: 20", "held: 20", "bleu on", "the report")
     assert [line for line in said if line.startswith(of_steps)] == [line for line in err if line.startswith(of_steps)]
 

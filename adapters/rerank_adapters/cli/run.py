@@ -76,4 +76,4 @@ def command(
         written = [*(file for stage in left for file in stage.files), folder.record]
         summary_line.wrote(", ".join(file.name for file in written), folder.folder)
     else:
-        summary_line.report(f"found all files in {folder.folder} up to date")
+        summary_line.report(f"nothing to do: found all files in {folder.folder} up to date")

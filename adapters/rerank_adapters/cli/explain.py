@@ -155,7 +155,7 @@ def command(
     from rerank_adapters.run.run import weights_file, work_folder
 
     if (config is None) == (weights is None):
-        raise ConfigError("name a job by -c CONFIG, or lists with -w WEIGHTS (one of both)")
+        raise ConfigError("give either -c CONFIG or -w WEIGHTS, not both")
     if config is not None and (nbest or references or source):
         raise ConfigError("the job names its lists, references and source: give no others beside -c")
     if weights is not None and (work or name):

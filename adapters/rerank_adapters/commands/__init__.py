@@ -1,1 +1,0 @@
-"""The commands of the chain, each in its module, and what all commands share."""
