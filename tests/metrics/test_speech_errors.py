@@ -176,7 +176,7 @@ def test_the_report_warns_of_few_stretches_and_has_no_p_without_spread():
 
     same = table("x b c d", "a b c d", 2)  # stretches with (1, 0), (1, 0) and (0, 1) errors
     assert same.rows[1][-1] not in ("", "none")
-    assert any("Warning: it takes Z to be normal, which 3 stretches with errors" in note for note in same.notes)
+    assert any("Warning: it takes Z to be normal; 3 stretches with errors" in note for note in same.notes)
     assert not any("Warning" in note for note in table("x b c d", "a b c d", 40).notes)
     equal = table("a b c d", "x b c d", 1)
     assert equal.rows[1][-1] == "none"

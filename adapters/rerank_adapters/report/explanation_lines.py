@@ -63,7 +63,7 @@ def _contributions(explanation: Explanation, count: int, width: int) -> Iterator
     lead = sum(row.lead for row in rows)
     yield f"A leads by {lead:+.4g}: weight × (value of A − value of B)"
     if explanation.decision == "mbr":
-        yield "  (of the model score; the choice goes by the expected metric of MBR)"
+        yield "  (of the model score; MBR chooses by the expected metric)"
     heads = ("weight", "A", "B", "adds")
     numbers = "".join(f"{head:>{NUMBER_WIDTH}}" for head in heads)
     yield f"  {'feature':<{NAME_WIDTH}}{numbers} {'B':<{BAR_WIDTH}}|{'A':>{BAR_WIDTH}}"

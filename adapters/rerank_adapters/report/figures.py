@@ -55,8 +55,8 @@ def _contributions(facts: RunFacts, metric: str) -> Iterator[Figure]:
     if found is not None:
         rows = [_contribution(row) for row in sorted(found.rows, key=lambda row: -row.loss)]
         caption = (
-            f"How much worse choices on {found.folds} held-out folds of the tuning lists are without each family, or"
-            f" without several that stand in for each other. Lines are 95 % intervals. {noise(found)}"
+            f"The loss on {found.folds} held-out folds of the tuning lists without each family, or without several that"
+            f" can replace each other. Lines are 95 % intervals. {noise(found)}"
         )
         yield Figure("Contribution of each family", interval_rows(rows, f"{metric} lost without it"), caption)
 
@@ -71,7 +71,7 @@ def _weights(facts: RunFacts) -> Iterator[Figure]:
     shown = sorted(facts.weights, key=lambda weight: -abs(weight.part))[:MAX_WEIGHTS]
     if shown:
         rows = [Row(weight.feature, weight.part, weight.interval, f"{weight.weight:.4g}") for weight in shown]
-        caption = "Right of each name is its raw weight; the dot is weight × deviation within lists."
+        caption = "Numbers are raw weights; dots are weight × deviation within lists."
         if facts.samples:
             caption += f" Lines are 95 % intervals from {facts.samples} resampled tuning sets."
         if len(shown) < len(facts.weights):
@@ -94,7 +94,7 @@ def _curve(facts: RunFacts, metric: str) -> Iterator[Figure]:
     if runs:
         names = [f"restart {number}" for number in range(1, len(runs) + 1)] if len(runs) > 1 else ["tuning"]
         series = {name: list(enumerate(scores, 1)) for name, scores in zip(names, runs, strict=True)}
-        score = "" if facts.tuning_score is None else f" It ends with {numbers.score(facts.tuning_score)}."
+        score = "" if facts.tuning_score is None else f" The final score is {numbers.score(facts.tuning_score)}."
         yield Figure("Tuning curve", lines(series, "iteration", metric), f"{metric} on the tuning set.{score}")
 
 

@@ -117,7 +117,7 @@ function bars(rows, decision) {
   if (rows.length > 12) cells.push(`<span>${rows.length - 12} others</span><span></span><span>${signed(rest)}</span>`);
   const total = rows.reduce((sum, row) => sum + row.lead, 0);
   cells.push(`<b>all</b><span></span><b>${signed(total)}</b>`);
-  const note = decision === "mbr" ? '<p class="kind">Of the model score; the choice goes by the expected metric.</p>' : "";
+  const note = decision === "mbr" ? '<p class="kind">Of the model score; MBR chooses by the expected metric.</p>' : "";
   return `<div class="bars">${cells.join("")}</div>${note}`;
 }
 

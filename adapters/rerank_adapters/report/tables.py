@@ -74,7 +74,7 @@ def bucket_table(evaluation: Evaluation, metric: MetricResult) -> Table:
         rows.append((bucket.label, str(len(bucket.segments)), *scores))
     ratios = ", ".join(f"{s} {r:.3f}" for s, r in zip(evaluation.systems, evaluation.length_ratios, strict=True))
     header = ("reference words", "segments", *evaluation.systems)
-    return Table(f"{metric.name} by length", header, tuple(rows), (f"Words per word of the reference: {ratios}.",))
+    return Table(f"{metric.name} by length", header, tuple(rows), (f"Output words per reference word: {ratios}.",))
 
 
 def contribution_table(result: Contributions, metric: str) -> Table:
@@ -169,7 +169,7 @@ def error_table(evaluation: Evaluation, metric: MetricResult) -> Table:
         notes.append("It has no p where all stretches with errors have the same difference.")
     if compared and (fewest := min(pairs.segments for pairs in compared)) < MIN_STRETCHES:
         few = counted(fewest, "stretch", "stretches")
-        notes.append(f"Warning: it takes Z to be normal, which {few} with errors are too few for; see the other tests.")
+        notes.append(f"Warning: it takes Z to be normal; {few} with errors are too few for that. See the other tests.")
     return Table(f"{metric.name}: kinds of errors", header, tuple(rows), tuple(notes))
 
 
