@@ -1,4 +1,4 @@
-"""Rows: what a function on texts returns, for a loop, a data frame or a file."""
+"""Rows, the results of functions on texts, for a loop, a data frame or a file."""
 
 from __future__ import annotations
 

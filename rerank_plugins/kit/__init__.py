@@ -1,1 +1,1 @@
-"""What several families use: trees, charts, vocabularies, back-off models, files, kernels. It registers nothing."""
+"""Code of several families: trees, charts, vocabularies, back-off models, files, kernels. It registers nothing."""

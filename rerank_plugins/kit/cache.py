@@ -1,9 +1,9 @@
 """The cache on disk: parses and feature values that no command shall compute again.
 
 It is one SQLite table of bytes by kind and key. A `put` is one transaction, so that a process can be killed at any
-moment, and several can use the cache at once. Only what is asked for is read: memory does not grow with the cache. File
-systems shared between machines, where SQLite's locks do not hold, are not supported. A value whose checksum is wrong
-counts as missing; a database that SQLite finds damaged is moved aside. A cache that cannot be read or written is
+moment, and several can use the cache at once. Only the requested values are read: memory does not grow with the cache.
+File systems shared between machines, where SQLite's locks do not hold, are not supported. A value whose checksum is
+wrong counts as missing; a database that SQLite finds damaged is moved aside. A cache that cannot be read or written is
 reported once, and is not used any more.
 
 Beyond the limit, the values that have not been used for the longest time are removed. Uses are noted by the day, so
@@ -56,7 +56,7 @@ _reported: set[Path] = set()  # caches that were reported as unusable
 
 
 class Kind(NamedTuple):
-    """What values are: their unit (`sentences`), and the identity of the plugin that computed them, which users see."""
+    """A kind of values: their unit (`sentences`), and the identity and the name of the plugin that computed them."""
 
     unit: str
     identity: str
@@ -81,7 +81,7 @@ class Cache:
 
     def __init__(self, folder: Path, limit: int | None = None) -> None:
         self.folder, self.limit, self._broken = folder, limit, False
-        self._databases: dict[int, sqlite3.Connection] = {}  # by process: a fork leaves alone what it has inherited
+        self._databases: dict[int, sqlite3.Connection] = {}  # by process: a fork leaves those of its parent alone
 
     @property
     def file(self) -> Path:
@@ -123,7 +123,7 @@ class Cache:
         self._attempt(write, None)
 
     def usage(self) -> list[Usage]:
-        """What the cache holds, by kind."""
+        """The contents of the cache, by kind."""
         query = (
             "SELECT unit, identity, plugin, count(*), sum(length(value)) FROM kinds JOIN kept ON id = kind GROUP BY id"
         )

@@ -1,4 +1,4 @@
-"""The shape of a form with its endings, the least specific first: what an unknown word shows of its inflection."""
+"""The shape of a form with its endings, the least specific first, by which an unknown word shows its inflection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decorators of compiled functions: `kernel`, and `part` of kernels; and what several kernels call.
+"""Decorators of compiled functions: `kernel`, and `part` of kernels; and parts that several kernels call.
 
 A kernel is compiled on its first call, and its machine code is kept on disk (machine_code.py). A part is compiled with
 the kernels that call it.

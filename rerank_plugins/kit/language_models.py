@@ -1,4 +1,4 @@
-"""Uses of language models: what a model must be able to do, steps for many states, and scores over a trie of prefixes.
+"""Uses of language models: required abilities, steps for many states, and scores over a trie of prefixes.
 
 In sorted order, a sentence shares its longest common prefix with the sentence just before it, so that a stack of
 states represents the whole trie: each distinct prefix is advanced once, and memory is that of one sentence.

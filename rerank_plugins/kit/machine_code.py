@@ -5,8 +5,8 @@ function or a constant that comes from another file. The code of a package is th
 after the contents of all modules that hold kernels, and of all modules that these import. An edit of one of them begins
 a new folder, and a checkout of the earlier contents finds the earlier folder again.
 
-numba unpickles what it finds there, so that whoever can write to the folder can run code as the user. A folder is
-therefore made for the user alone, and used only where it belongs to the user and nobody else may write to it.
+numba unpickles the files that it finds there, so that whoever can write to the folder can run code as the user. A
+folder is therefore made for the user alone, and used only where it belongs to the user and nobody else may write to it.
 """
 
 from __future__ import annotations

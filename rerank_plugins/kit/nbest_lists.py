@@ -1,4 +1,4 @@
-"""What features read of a list: the posterior P(e) of each hypothesis, and the source sentence."""
+"""Values of a list that features read: the posterior P(e) of each hypothesis, and the source sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dictionaries of what was computed, with a bound in bytes: whoever reads texts for days must forget some."""
+"""Dictionaries of computed values, with a bound in bytes: whoever reads texts for days must forget some."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Remembered(dict[Key, Value]):
         self.most, self.bytes = most, 0
 
     def make_room(self) -> None:
-        """Forget everything if what is held takes more bytes than it may."""
+        """Forget everything if the values take more bytes than they may."""
         if self.bytes > self.most:
             self.clear()
             self.bytes = 0
@@ -43,7 +43,7 @@ class Remembered(dict[Key, Value]):
 
 
 def size_of(value: object) -> int:
-    """The bytes of a text, a number, an array or a tuple of them. What a tuple holds several times counts as often."""
+    """The bytes of a text, a number, an array or a tuple of them. Equal items of a tuple all count."""
     if isinstance(value, np.ndarray):
         return 112 + value.nbytes
     return getsizeof(value) + (sum(map(size_of, value)) if isinstance(value, tuple) else 0)

@@ -18,7 +18,7 @@ from rerank_plugins.core.plugins import KINDS
 from rerank_plugins.kit.files.model_file import model_kind
 
 CLASSIFIERS = ("threshold", "logistic")  # the kinds of a classifier, as its file has them
-OF_APPLICATIONS = ("measure", "classifier")  # kinds of what is not a plugin
+OF_APPLICATIONS = ("measure", "classifier")  # kinds of objects that are no plugins
 
 
 def load(

@@ -85,7 +85,7 @@ def _example() -> Traversable:
 def command(registry: Registry, name: str, output: Path | None) -> None:
     """Write a package for a feature of your own.
 
-    The package installs and works as it is: a feature with an option. Replace what it computes. NAME is the name of the
+    The package installs and works as it is: a feature with an option. Replace its computation. NAME is the name of the
     feature.
 
     \b

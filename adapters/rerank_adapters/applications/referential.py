@@ -1,4 +1,4 @@
-"""`rerank lm ground`: what the words of a sentence refer to in a world, as a table, as JSON and as trees."""
+"""`rerank lm ground`: the referents of the words of a sentence in a world, as a table, as JSON and as trees."""
 
 from __future__ import annotations
 
@@ -108,9 +108,9 @@ def _bits(ln_p: float) -> str:
 def command(
     text: str, world: Path, grammar: Path, context: str | None, depth: int, form: str, output: Path,
 ) -> None:  # fmt: skip
-    """Show what the words of a TEXT refer to.
+    """Show the referents of the words of a TEXT.
 
-    Show, word by word, what the sentences of a TEXT (tokenised, one sentence per line) refer to in a world.
+    Show, word by word, the referents of the sentences of a TEXT (tokenised, one sentence per line) in a world.
 
     The referents are those of the best hypothesis of the referential semantic language model: the set of individuals of
     the deepest constituent after each word, those of the constituents around it (`levels`), and in the last row,

@@ -169,7 +169,7 @@ def substitutes(
 
 
 def _searcher(model: Any, unknown: bool) -> FastSubs:
-    """What finds the substitutes. Raises ConfigError for a language model that is no n-gram model."""
+    """The model that finds the substitutes. Raises ConfigError for a language model that is no n-gram model."""
     from rerank_plugins.ngram.model import NgramModel
     from rerank_plugins.substitutes.fastsubs import FastSubs
 

@@ -23,7 +23,7 @@ from rerank_plugins.core.owners import class_name, owner_of, said
 from rerank_plugins.kit.cache import Kind, user_cache
 
 FIRST, LARGEST = 64, 512  # hypotheses of the first chunk, which loads the models, and of later ones
-SHARES = 4  # the largest chunk is that part of what is left for one process
+SHARES = 4  # the largest chunk is that part of the remaining work of one process
 
 Counts = defaultdict[str, int]  # of hypotheses, by label
 Report = Callable[[int, Mapping[str, float]], None]  # (hypotheses done since the last call, CPU seconds by label)
@@ -102,7 +102,7 @@ def extract(
 
 
 def kind_of(feature: Feature) -> Kind:
-    """What the values of a feature are in the cache."""
+    """The kind of the values of a feature in the cache."""
     return Kind.of("lists", feature.extractor, feature.identity)
 
 
@@ -132,7 +132,7 @@ def _tasks(lists: Sequence[NBestList], lacking: Sequence[Sequence[int]], jobs: i
 
 
 def _cost(nbest: NBestList) -> float:
-    """A measure of what a list costs: parsers need more time for each word of a long text."""
+    """A measure of the cost of a list: parsers need more time for each word of a long text."""
     return float(sum(len(text) ** 1.5 for text in nbest.texts))
 
 

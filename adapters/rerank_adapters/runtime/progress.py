@@ -90,7 +90,7 @@ class _Display(ABC):
             self._display.stop()
 
     def _report(self) -> None:
-        """Draw what has changed, or write it to the log, where that is due."""
+        """Draw the changes, or write them to the log, where that is due."""
         if time.monotonic() < self._due:
             return
         if not self._shows:
@@ -115,15 +115,15 @@ class _Display(ABC):
 
     @abstractmethod
     def _line(self) -> str:
-        """What a line of the log says."""
+        """The line of the log."""
 
     @abstractmethod
     def _columns(self) -> tuple[Any, ...]:
-        """What the line shows, as columns of rich."""
+        """The columns of rich that the display shows."""
 
 
 class CountingBar(_Display):
-    """Counts what is done: a bar with the time that is left where the `total` is known, else the pace."""
+    """Counts items: a bar with the remaining time where the `total` is known, else with the pace."""
 
     delay = SECONDS_TO_BAR
 

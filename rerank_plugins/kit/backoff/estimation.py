@@ -157,7 +157,7 @@ class Orders:
         unigrams["log10"][p > 0] = np.log10(p[p > 0])
         self._contexts = [np.zeros(1, CONTEXT)]
         self._context_levels, self._event_levels = [0, 1], [0, len(p)]
-        # What the next order needs of each n-gram besides its p: the symbol that it predicts, and its context.
+        # The next order needs, of each n-gram besides its p, the symbol that it predicts, and its context.
         self._predicted = levels[0].symbol
         self._context_of = np.zeros(len(levels[0]), np.int32)
 
@@ -170,7 +170,7 @@ class Orders:
             level, self._context_of, start - base, self._sizes[order - 1], self._cut[order - 1], jobs
         )
         level.symbol = level.count = level.raw = np.zeros(0, np.int32)  # no longer needed
-        # The records of the contexts and events of this order, and what the next one needs of each n-gram.
+        # The records of the contexts and events of this order, and the values of each n-gram for the next one.
         size = 0 if order == len(self._levels) else len(level)
         contexts, end = np.empty(int(context_starts[-1]), CONTEXT), first + int(event_starts[-1])
         p, context_of = np.empty(size), np.full(size, -1, np.int32)  # -1: the context was pruned altogether

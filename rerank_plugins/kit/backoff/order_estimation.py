@@ -40,8 +40,8 @@ def first_children(contexts: RecordArray) -> IntArray:
 def link_events(contexts: NDArray[Any], children: IntArray, events: NDArray[Any], levels: LongArray) -> None:
     """Fill in `next` of all events of a finished model, shorter n-grams first.
 
-    What follows h x is what follows h' x, where h' is h without its farthest symbol, or the context that is longer than
-    that by this symbol, if there is one.
+    The symbols after h x are those after h' x, where h' is h without its farthest symbol, or the context that is longer
+    than that by this symbol, if there is one.
     """
     for level in range(len(levels) - 1):
         for context in range(levels[level], levels[level + 1]):

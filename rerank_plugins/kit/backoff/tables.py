@@ -81,7 +81,7 @@ class BackoffTables:
         return weights
 
     def check(self, where: str, prefix: str = "") -> None:
-        """Raise ModelError if the arrays do not fit together, or if a value is none that an array can have.
+        """Raise ModelError if the arrays do not fit together, or if a value is out of the range of its array.
 
         `prefix` is that of the arrays' names in the file `where`.
         """
@@ -121,7 +121,7 @@ class BackoffTables:
     def check_symbols(self, name: str, sizes: Sequence[int]) -> None:
         """Raise ContentsError for columns of other sizes, of which the first is that of the predicted symbol.
 
-        `name` is what messages call the tables.
+        `name` is the name of the tables in messages.
         """
         if (self.order, self.sizes[0]) != (len(sizes), sizes[0]):
             has = f"{name} has {self.order} columns and predicts {self.sizes[0]} symbols"

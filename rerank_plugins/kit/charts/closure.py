@@ -2,7 +2,7 @@
 
 Cycles such as NP → S → NP are included; with Σ_C p(a → b C) added to U[a, b], it gives the left corners of Jelinek &
 Lafferty (1991). The series is summed by doubling, Σ_{m < 2n} U^m = (Σ_{m < n} U^m)(I + U^n): nothing is subtracted,
-and what is impossible is exactly 0.
+and the sum of an impossible derivation is exactly 0.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class InsideBuffers(NamedTuple):
 
 
 class InsideValues(NamedTuple):
-    """What `fill_columns` fills in."""
+    """The arrays that `fill_columns` fills in."""
 
     from_start: FloatArray
     to_end: FloatArray

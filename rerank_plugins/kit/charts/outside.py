@@ -29,7 +29,7 @@ class OutsideBuffers(NamedTuple):
 
 
 def outside_buffers(rules: Rules, n: int) -> OutsideBuffers:
-    """Return what the outside pass over a sentence of n words starts from."""
+    """Return the start values of the outside pass over a sentence of n words."""
     size, pairs = len(rules.narrow), len(rules.pair_left)
     left, right = np.zeros((n, size, n + 1)), np.zeros((n + 1, size, n))
     return OutsideBuffers(left, right, np.zeros(pairs), np.empty(pairs + 1, np.uint32), np.empty(size))

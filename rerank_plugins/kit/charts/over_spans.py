@@ -1,6 +1,6 @@
 """The recursion over the spans of a pruned chart: inside from narrow spans to wide ones, outside back again.
 
-A grammar says what a cell holds, as four functions of an algebra (Goodman 1999): latent states of categories
+A grammar defines the content of a cell, by four functions of an algebra (Goodman 1999): latent states of categories
 (pruned_chart.py), vectors of concepts, best ones or sums (svs/vector_chart.py), sets of symbols (svs/symbol_filter.py).
 The recursion is compiled for each algebra, with its functions as parts.
 

@@ -40,7 +40,7 @@ class Pruning(NamedTuple):
 
 
 class Passes(NamedTuple):
-    """What the passes fill in."""
+    """The arrays that the passes fill in."""
 
     # (values) `lower` and `upper` are inside probabilities below and above the chains of unary rules, 0 at first;
     # `outer` and `inner` are outside probabilities of symbols at the top of a chain and at its bottom
@@ -57,7 +57,7 @@ class Passes(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """What the outside pass reads and fills in: `passes`, and the edges of the hypergraph.
+    """The arrays that the outside pass reads and fills in: `passes`, and the edges of the hypergraph.
 
     `total` is p(sentence) in the chart; the score of unary rules is `most` at most.
     """
@@ -69,9 +69,9 @@ class Outside(NamedTuple):
 
 
 class CellBuffers(NamedTuple):
-    """What the passes need for the cell at which they are: of C bases, P pairs of bases, and pairs of symbols."""
+    """The arrays that the passes need for the present cell: of C bases, P pairs of bases, and pairs of symbols."""
 
-    # (C) what the present cell has of each base: inside, the offset of its values; outside, its item; -1 if it was
+    # (C) of each base in the present cell: inside, the offset of its values; outside, its item; -1 if it was
     # pruned, and between two cells
     where: LongArray
     # (P) where the pairs of symbols of each pair of bases begin in `sums`; -1 if it is not there, -2 if it has no
@@ -337,7 +337,7 @@ class PrunedChart:
 
     `passes` has the values and the pairs of items, which make `ways` items, counted each time; `total` is p(sentence)
     times the scales, summed over the derivations that the chart contains; `top` is the item of ROOT over the whole
-    sentence, or -1. `work` is what the passes share.
+    sentence, or -1. `work` are the arrays that the passes share.
     """
 
     def __init__(self, blocks: Blocks, items: Items, words: IntArray, scales: FloatArray) -> None:

@@ -1,4 +1,4 @@
-"""What the values of a stored array may be: a file that says otherwise is damaged, although its checksums fit.
+"""The ranges of the values of stored arrays: a file with other values is damaged, although its checksums fit.
 
 The least and the greatest value of an array tell, in two passes that make no copy. A NaN is both of them.
 """
@@ -23,7 +23,7 @@ ValueKind = Literal["any", "finite", "not negative", "positive", "probabilities"
 
 @dataclass(frozen=True)
 class Range:
-    """The least and the greatest value that is allowed, and what messages call such a value."""
+    """The least and the greatest value that is allowed, and the name of such a value in messages."""
 
     wanted: str
     least: float = -inf
@@ -36,7 +36,7 @@ RANGES: dict[ValueKind, Range] = {
     "not negative": Range("a finite number, 0 or more", 0.0, FINITE),
     "positive": Range("a finite number above 0", nextafter(0.0, 1.0), FINITE),
     "probabilities": Range("a probability, from 0 to 1", 0.0, 1.0 + ROUNDING),
-    "logarithms": Range("a logarithm, 700 or less", -inf, 700.0),  # of what is no infinity
+    "logarithms": Range("a logarithm, 700 or less", -inf, 700.0),  # of finite numbers
     "ln p": Range("a logarithm of a probability, 0 or less", -inf, ROUNDING),
     "finite ln p": Range("a finite logarithm of a probability, 0 or less", -FINITE, ROUNDING),
 }
@@ -47,8 +47,8 @@ class ContentsError(ValueError):
 
 
 @contextmanager
-def refusing_damage(what: str) -> Iterator[None]:
-    """In the block, errors of contents and of DAMAGE are ModelErrors, which begin with `what`: the file and its fault.
+def refusing_damage(subject: str) -> Iterator[None]:
+    """In the block, errors of contents and of DAMAGE are ModelErrors, which begin with `subject`.
 
     >>> with refusing_damage("lm.ngram: damaged model"):
     ...     raise ContentsError("counts has -1 at 0")
@@ -58,9 +58,9 @@ def refusing_damage(what: str) -> Iterator[None]:
     try:
         yield
     except ContentsError as error:
-        raise ModelError(f"{what}: {error}") from None
+        raise ModelError(f"{subject}: {error}") from None
     except DAMAGE as error:
-        raise ModelError(f"{what} ({type(error).__name__}: {error})") from None
+        raise ModelError(f"{subject} ({type(error).__name__}: {error})") from None
 
 
 def check_values(name: str, array: NDArray[Any], kind: ValueKind) -> None:

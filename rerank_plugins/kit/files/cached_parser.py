@@ -1,4 +1,4 @@
-"""Puts a parser behind caches, and finds the parser of a model of trees: that which made its trees.
+"""Puts a parser behind caches, and finds the parser that made the trees of a model.
 
 A model file records its parser as the table by which a config names it, `{"use": "biaffine", "model": …}`. A file
 among the options is recorded by its path, relative to the folder of the model file, and by the hash of its content.
@@ -73,7 +73,7 @@ class CachedParser(Parser):
 
     @property
     def trained_on(self) -> TrainedOn:
-        """What the wrapped parser was trained on."""
+        """The training data of the wrapped parser."""
         return self.parser.trained_on
 
     @property
@@ -83,7 +83,7 @@ class CachedParser(Parser):
 
     @cached_property
     def _kind(self) -> Kind | None:
-        """What its parses are in the cache; None for a parser whose parses may not be kept."""
+        """The kind of its parses in the cache; None for a parser whose parses may not be kept."""
         own = parser_identity(self.parser)
         return None if own is None else Kind.of("sentences", self.parser, own)
 
@@ -129,7 +129,7 @@ class CachedParser(Parser):
 
 
 def _size(words: tuple[str, ...], parse: Parse) -> int:
-    """The bytes of a parse, beside its words: an estimate from what parses of 4,000 sentences took."""
+    """The bytes of a parse, beside its words: an estimate from the parses of 4,000 sentences."""
     trees = parse.constituents
     if not isinstance(trees, KBestTrees):
         return 100 * len(words) + TREES_AS_OBJECTS * len(trees)

@@ -57,7 +57,7 @@ def shared_if_embedded(path: Path, read: Callable[[Path], T]) -> T:
     """The model that `read` reads from a file; that of an embedded file is shared (in_use.py)."""
     if not path.is_relative_to(FOLDER):
         return read(path)
-    model = shared((path, read), lambda: read(path))  # what reads another kind of models refuses the file
+    model = shared((path, read), lambda: read(path))  # a reader of another kind of models refuses the file
     if _kept is not None:
         _kept[path, read] = model
     return model

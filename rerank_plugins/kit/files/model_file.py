@@ -1,7 +1,7 @@
 """Model files: settings as JSON, then arrays, which are mapped into memory and thus shared between processes.
 
 Layout: a magic number of 8 bytes; the version and the length of the header (two little-endian uint32); the header
-(JSON: kind, settings, what the model was trained on, and the name, type, shape and place of each array); the arrays,
+(JSON: kind, settings, the training data, and the name, type, shape and place of each array); the arrays,
 each at a multiple of 64 bytes; and the checksums of all this (core/files.py), which the first reading of a
 file in a process and its workers compares. A file may be compressed as a whole by zstd, as the embedded models are; it
 is then decompressed into memory, and its checksums are those of the compressed bytes. Version 2 has arrays as they are,
@@ -211,7 +211,7 @@ def read_model(path: Path, *kinds: str) -> tuple[dict[str, Any], Arrays]:
 
 
 def read_trained_on(path: Path) -> TrainedOn:
-    """What the model of a file was trained on; an embedded one of English on English.
+    """The record of the training data of a model file; that of an embedded English model is English.
 
     Nothing is recorded where there is no such file; a parser has its language among its settings. Raises ModelError
     for a file that is damaged, cut short, or no model file.
@@ -260,7 +260,7 @@ def _array(content: NDArray[np.uint8], place: int, described: Any, shape: Any, d
 
 
 def _bytes(described: Any, shape: Any) -> int:
-    """The size of an array. Raises an error of DAMAGE for what is no type or no shape, of one axis or more."""
+    """The size of an array. Raises an error of DAMAGE unless it has a type and a shape of one axis or more."""
     kind = _parse(described)
     if not shape or any(type(length) is not int or length < 0 for length in shape):
         raise ValueError(f"an array of type {described!r:.80} and shape {shape!r:.80}")
@@ -316,7 +316,7 @@ def _describe(dtype: np.dtype[Any]) -> Any:
 
 
 def _parse(described: Any) -> np.dtype[Any]:
-    """The type of an array. Raises an error of DAMAGE for what is no `dtype.str`, and for objects."""
+    """The type of an array. Raises an error of DAMAGE for a text that is no `dtype.str`, and for objects."""
     kinds = [described] if isinstance(described, str) else [field[1] for field in described]
     if any(kind[1:2] not in {*"biufcmMSUV"} for kind in kinds):
         raise ValueError(f"an array of type {described!r:.80}")

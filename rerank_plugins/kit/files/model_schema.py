@@ -100,7 +100,7 @@ class Stored:
 class Array(Stored):
     """An array of this shape; its values are indices less than the size `below`, if there is one.
 
-    `values` are what other numbers may be: by default all integers, and all finite floats.
+    `values` are the allowed numbers in others: by default all integers, and all finite floats.
     """
 
     def __init__(self, *shape: str, name: str = "", below: str = "", values: ValueKind | None = None) -> None:
@@ -137,7 +137,7 @@ class Offsets(Array):
         array, full_name = super().read(hint, name, contents), contents.prefix + name
         if not is_offset_array(array, int(array[-1]) if len(array) else 0):
             raise ContentsError(f"{full_name} are not ascending offsets: {_shown(array)}, wanted to rise from 0")
-        contents.agree(f"what {full_name} divide", (int(array[-1]),), (self.whole,))
+        contents.agree(f"the array that {full_name} divide", (int(array[-1]),), (self.whole,))
         return array
 
 
@@ -179,7 +179,7 @@ class NamedArrays(Array):
 
 
 class Setting(Stored):
-    """What JSON can hold, also with dataclasses and small arrays inside; a mapping may get the program's version.
+    """Values of JSON, also with dataclasses and small arrays inside; a mapping may get the program's version.
 
     `name` may be a path with dots, where "*" stands for the prefix of the part. A mapping has at least the `keys`.
     `size` is the name of a tuple's length.
@@ -238,7 +238,7 @@ class Part(Stored):
 
 @dataclass(frozen=True)
 class ModelFile(Generic[T]):
-    """The files of a model: its class, the kind in the header, and what messages call it.
+    """The files of a model: its class, the kind in the header, and its name in messages.
 
     The fields `first` stand first in the file, then the others in their order. `check` is called with a model that has
     been read; it returns False, or raises an error of DAMAGE, if the file is damaged. `rounded` gives the model that a
@@ -332,7 +332,7 @@ def _to_json(value: Any) -> Any:
 
 
 def _from_json(hint: Any, value: Any) -> Any:
-    """The value of a type, given what JSON holds. Raises an error of DAMAGE."""
+    """The value of a type from a value of JSON. Raises an error of DAMAGE."""
     kind = get_origin(hint) or hint
     if is_dataclass(kind):
         hints = get_type_hints(kind)

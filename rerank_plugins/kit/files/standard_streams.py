@@ -24,7 +24,7 @@ def data_stream() -> TextIO:
 
 @contextmanager
 def stdout_to_stderr() -> Iterator[None]:
-    """In the block, whatever is printed goes to stderr, except for what is written to `data_stream()`."""
+    """In the block, prints go to stderr, except for data that are written to `data_stream()`."""
     global _data  # noqa: PLW0603
     if _data is not None:
         yield
@@ -57,7 +57,7 @@ def send_stdout_to_stderr() -> None:
 
 
 def drop_unread() -> None:
-    """Discard what nobody can read, so that later flushes succeed, the interpreter's too.
+    """Discard output that nobody can read, so that later flushes succeed, the interpreter's too.
 
     The reader of a pipe has gone away, or the disk is full. A stream that can still be written stays as it is.
     """

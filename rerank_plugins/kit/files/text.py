@@ -38,7 +38,7 @@ INFLATING = type(zlib.decompressobj())
 
 
 def finite(text: str) -> float:
-    """Parse a finite number. Raises ValueError with the text found and what was expected.
+    """Parse a finite number. Raises ValueError with the text found and the expected form.
 
     This is stricter than float(): nan and inf are errors, and so are `1_000` and non-ASCII digits.
     """
@@ -54,7 +54,7 @@ def finite(text: str) -> float:
 
 
 def finite_value(text: str, name: str, path: str, line: int, largest: float = MAX_SCORE) -> float:
-    """The finite number that a line of a file has for what messages call `name`.
+    """The finite number of a line of a file, which messages call `name`.
 
     Raises FormatError for other text, and for a number of more than the size `largest`, such as the -1e30 that stands
     for the logarithm of 0.
@@ -69,7 +69,7 @@ def finite_value(text: str, name: str, path: str, line: int, largest: float = MA
 
 
 def wild(value: float) -> str:
-    """What messages say of a number that is too large for a score."""
+    """The message for a number that is too large for a score."""
     return f"is {value:g}, expected a score of ordinary size (at most {MAX_SCORE:g}): is it a logarithm of 0?"
 
 
@@ -161,7 +161,7 @@ def _reason(error: OSError) -> str:
 
 
 def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes]:
-    read = getattr(stream, "read1", stream.read)  # returns what a pipe has ready, without waiting for a full piece
+    read = getattr(stream, "read1", stream.read)  # returns the bytes that a pipe has ready, fewer than a full piece
     while True:
         try:
             piece = read(PIECE_BYTES)
@@ -215,7 +215,7 @@ def _decompressed(
 
 
 def _stepwise(decompressor: Any, piece: bytes) -> Generator[bytes, None, bytes]:
-    """Yield what a piece inflates to, some MiB at a time; return the part of the piece behind the end of the stream."""
+    """Yield the inflated bytes of a piece, some MiB at a time; return the bytes behind the end of the stream."""
     if isinstance(decompressor, bz2.BZ2Decompressor | lzma.LZMADecompressor):
         yield decompressor.decompress(piece, STEP_BYTES)
         while not (decompressor.eof or decompressor.needs_input):
@@ -271,10 +271,10 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
     r"""Open a text stream whose content becomes the file `path` when the block ends; `-` is stdout.
 
     The suffix .gz, .xz, .bz2 or .zst chooses the compression; "\n" is written as it is. After an error or Ctrl-C
-    nothing is left behind and an existing file stays as it was; what a killed process left of this file is removed. A
-    special file (a pipe, /dev/null, the /dev/fd/63 of a shell's `>(command)`) is written directly.
-    Raises RerankError where the disk is full or the folder cannot be written to, and BrokenPipeError where the reader
-    of stdout goes away.
+    nothing is left behind and an existing file stays as it was; the rest of this file that a killed process has left is
+    removed. A special file (a pipe, /dev/null, the /dev/fd/63 of a shell's `>(command)`) is written directly. Raises
+    RerankError where the disk is full or the folder cannot be written to, and BrokenPipeError where the reader of
+    stdout goes away.
     """
     if str(path) in (STANDARD, "/dev/stdout"):
         data = data_stream()

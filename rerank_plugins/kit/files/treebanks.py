@@ -26,7 +26,7 @@ def begins_with_brackets(path: Path) -> bool:
 
 
 def _first_line(path: Path) -> str:
-    """The first line that is neither blank nor a comment of CoNLL-U; "" for what is no plain text file."""
+    """The first line that is neither blank nor a comment of CoNLL-U; "" for a file that is no plain text."""
     if not path.is_file():
         return ""
     try:

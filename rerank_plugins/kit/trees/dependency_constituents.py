@@ -1,4 +1,4 @@
-"""Phrase structure from dependencies, and back: what grammars and tree models learn from a treebank of any language.
+"""Phrase structure from dependencies, and back, so that grammars and tree models learn from a treebank of any language.
 
 Every word projects one phrase, over its own tag and the phrases of its dependents in the order of the sentence (flat
 projections, as those of Collins et al. 1999 and Xia & Palmer 2001 with one level for each head):
@@ -143,7 +143,7 @@ def kind_of_labels(labels: Iterable[str]) -> Labels:
 class Conversion:
     """Reads CoNLL-U as constituents, with UPOS or XPOS as tags; counts words, lifted arcs, and trees that have any.
 
-    With `inflection`, the tags bear FEATS (marked_labels.py): those of the treebank, or what it finds.
+    With `inflection`, the tags bear FEATS (marked_labels.py): those of the treebank, or those that it finds.
     """
 
     tags: Tags = "upos"

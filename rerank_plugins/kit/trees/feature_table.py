@@ -137,7 +137,7 @@ def read_table(lines: Iterable[str], path: str = "<features>") -> tuple[Feature,
 def _add(
     feature: Feature, verb: str, before: list[str], after: tuple[str, ...], features: Mapping[str, Feature]
 ) -> None:
-    """Add a line to a feature: what stands before the colon, and after it. Raises ValueError for any other line."""
+    """Add a line to a feature: the text before the colon, and that after it. Raises ValueError for any other line."""
     categories = frozenset(after)
     match verb, before:
         case "is", [value]:

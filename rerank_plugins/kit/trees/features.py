@@ -28,7 +28,7 @@ Values = tuple[str, ...]  # one per feature, "" for none
 
 
 class Node(NamedTuple):
-    """What the rules see of a node: its category, and its value of every feature."""
+    """A node as the rules see it: its category, and its value of every feature."""
 
     category: str
     values: Values
@@ -228,7 +228,7 @@ class FeatureRules:
 
     @staticmethod
     def _is_inner(label: str, feature: Feature, children: Sequence[Node]) -> bool:
-        """Whether only the symbols within a phrase bear the feature: what is above knows nothing of its value."""
+        """Whether only the symbols within a phrase bear the feature: the nodes above know nothing of its value."""
         return any(
             among(label, line.categories)
             and (line.kind == "always" or any(_is_meant(child, line.what) for child in children))

@@ -55,7 +55,7 @@ def read_feats(column: str) -> Feats:
 def with_own_feats(sentence: ConlluSentence) -> tuple[DependencyTree, list[Feats]]:
     """A tree of CoNLL-U with the features of its words, as far as inflection needs them.
 
-    What determines a noun has only the features in which it agrees with it: *my* is not of the first person.
+    A determiner of a noun has only the features in which it agrees with it: *my* is not of the first person.
     """
     tree = sentence.tree
     found = []
@@ -136,7 +136,7 @@ def _of_form(kind: str, tag: str, form: str) -> Chain:
 
 
 def nominal_chains(words: Words, word: int) -> Iterator[Chain]:
-    """What is observed of a nominal word."""
+    """The observations of a nominal word."""
     tag, relation, head = words.tree.tags[word], words.relations[word], words.tree.heads[word]
     adposition = words.first(word, "case")
     form = words.forms[adposition] if adposition >= 0 else ""
@@ -161,7 +161,7 @@ def nominal_chains(words: Words, word: int) -> Iterator[Chain]:
 
 
 def verb_chains(words: Words, word: int, feats: Sequence[Feats]) -> Iterator[Chain]:
-    """What is observed of a verb or auxiliary; `feats` are those of the sentence's words, nominal ones included."""
+    """The observations of a verb or auxiliary; `feats` are those of the sentence's words, nominal ones included."""
     tag, relation, head = words.tree.tags[word], words.relations[word], words.tree.heads[word]
     clause = words.clause(word)
     auxiliaries = "aux" if tag == "VERB" and words.first(clause, "aux", "cop") >= 0 else ""
@@ -203,7 +203,7 @@ class Inflection:
     verbal: Estimates
 
     def of_each(self, sentences: Iterable[tuple[DependencyTree, Sequence[Feats]]]) -> Iterator[list[Feats]]:
-        """Yield what `feats` finds for each of any number of trees, of which a block is in memory."""
+        """Yield the results of `feats` for each of any number of trees, of which a block is in memory."""
         waiting = iter(sentences)
         while block := list(islice(waiting, SENTENCES_A_BLOCK)):
             yield from self.feats(block)
@@ -226,7 +226,7 @@ class Inflection:
 
     @staticmethod
     def _fill(estimates: Estimates, places: Sequence[tuple[list[Feats], int, Iterable[Chain]]]) -> None:
-        """Give each word, in a list of features at an index, the most probable value by what is observed of it."""
+        """Give each word, in a list of features at an index, the most probable value by its observations."""
         if not places or not estimates.values:
             return
         values = [read_feats(value or "_") for value in estimates.values]

@@ -1,4 +1,4 @@
-"""Estimates of the inflection of words from what is observed of them, learnt from words with and without FEATS.
+"""Estimates of the inflection of words from observations, learnt from words with and without FEATS.
 
 A word with its context is a row of observations: its place (part of speech, relation), its form, the form of its
 determiner and others. Each of the values b (bundles of FEATS, such as Sing|Masc|Nom) has the posterior

@@ -2,9 +2,9 @@
 
 A mark is the value of a feature (features.py) after the category of a label. `category` (treebank_cleaning.py) leaves
 marks out, so that the trees of a parser whose grammar has them are plain trees. A mark that only the symbols within a
-phrase bear begins with = and is taken off the phrase itself once the tree is binarised (`finish`): in
-S → NP-pl @S=pl, @S=pl → ADVP VP-pl the intermediate symbol hands on what the rule must check, while S has the contexts
-of every other S.
+phrase bear begins with = and is taken off the phrase itself once the tree is binarised (`finish`): in S → NP-pl @S=pl,
+@S=pl → ADVP VP-pl the intermediate symbol hands on the marks that the rule must check, while S has the contexts of
+every other S.
 
 The tags of words may bear FEATS of CoNLL-U instead, NOUN-Gender:Fem-Number:Plur, until a table makes marks of them.
 """

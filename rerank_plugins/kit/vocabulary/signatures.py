@@ -22,7 +22,7 @@ from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
 UNKNOWN_SIGNATURE = "UNK"  # the signature without features, which every closed vocabulary has
 ENDINGS = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
 LAST = "~"  # the first character of the last letters of a word, as features
-MAX_ENDING_LETTERS, MIN_STEM_LETTERS = 3, 2  # of such an ending, and of what is before one
+MAX_ENDING_LETTERS, MIN_STEM_LETTERS = 3, 2  # of such an ending, and of the stem before it
 MIN_SHARED_WORDS = 10  # unknown words that have an ending at least
 Sentence = Sequence[str]
 

@@ -26,7 +26,7 @@ from rerank_plugins.kit.files.languages import embedded
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.vocabulary.unknown_types import unseen_types
 
-REMEMBERED = 16 * MEGABYTE  # of words and what was looked up for them
+REMEMBERED = 16 * MEGABYTE  # of words and the results of their look-up
 EMBEDDED = embedded("unigrams.tsv.xz")
 MARKS = frozenset({"<s>", "</s>", "<unk>"})  # entries of a table that are no words of a sentence
 Case = Literal["exact", "fallback", "ignore"]
@@ -36,8 +36,8 @@ Case = Literal["exact", "fallback", "ignore"]
 class UnigramModel(PickledFields):
     """Ln p of words by a table, which has `<unk>` and usually `</s>`.
 
-    `case` chooses what is looked up: exact forms only; or all casings of a word together, for forms that are not in the
-    table (fallback) or for all words (ignore).
+    `case` chooses the forms that are looked up: exact forms only; or all casings of a word together, for forms that are
+    not in the table (fallback) or for all words (ignore).
     """
 
     table: Mapping[str, float]

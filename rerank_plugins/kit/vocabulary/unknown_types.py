@@ -109,7 +109,7 @@ def divide_unknown(ln_p: FloatArray, unknown: BoolArray, types: int) -> None:
 
 
 def unknown_types_option(default: str) -> Any:
-    """The option that states how many types a class of unknown words stands for; `default` says what None means."""
+    """The option that states how many types a class of unknown words stands for; `default` is the meaning of None."""
     return option(
         None,
         doc="types among which the probability of a class of unknown words is divided, so that each word has a share; "

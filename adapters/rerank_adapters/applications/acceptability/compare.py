@@ -1,7 +1,7 @@
 """`compare`: which of two sentences models prefer, the better one or the worse one of a minimal pair.
 
-A model prefers the sentence with the higher score. A tie counts as half a success, which is what tossing a coin would
-bring on average. Two scores tie where they differ by no more than rounding does (1e-9 of their size), since the sum
+A model prefers the sentence with the higher score. A tie counts as half a success, the average of
+tossing a coin. Two scores tie where they differ by no more than rounding does (1e-9 of their size), since the sum
 over the same words in another order is the same score.
 """
 

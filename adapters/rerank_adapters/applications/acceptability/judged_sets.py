@@ -1,4 +1,4 @@
-"""Sets of judged sentences with their features: what classifiers are fitted to, and measured on."""
+"""Sets of judged sentences with their features, to which classifiers are fitted and on which they are measured."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import numpy as np
 from rerank_plugins import FloatArray
 from rerank_plugins.core.arrays import BoolArray, LongArray
 
-Criterion = Literal["accuracy", "mcc"]  # what a threshold is tuned for; mcc: Matthews' correlation
+Criterion = Literal["accuracy", "mcc"]  # of the tuning of a threshold; mcc: Matthews' correlation
 
 
 class RocCurve(NamedTuple):

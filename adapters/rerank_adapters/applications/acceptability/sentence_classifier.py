@@ -41,7 +41,7 @@ class SentenceClassifier:
     `features`   one or many, language models among them, each as `load` takes it; a mapping gives them labels
     `kind`       "threshold": the one column of the features that decides best; "logistic": all columns, by logistic
                  regression (extra `ml`)
-    `criterion`  "accuracy", or "mcc" for Matthews' correlation: what the threshold is tuned for
+    `criterion`  "accuracy", or "mcc" for Matthews' correlation, for which the threshold is tuned
     `columns`    patterns such as "*.per_word": only columns that match decide
     `text`       the text steps of texts; sequences of words are taken as they are
     `language`   the code of the language whose models are used where none is named

@@ -1,6 +1,6 @@
 """`complete`: which option fills the blank of a text best, by language models and other features.
 
-A text and its options are what `rerank words complete` calls a question. Each column answers by itself, with the option
+A text and its options are a question of `rerank words complete`. Each column answers by itself, with the option
 of the highest value; of options with equal values the first is chosen, as everywhere.
 """
 

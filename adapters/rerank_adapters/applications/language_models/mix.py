@@ -26,7 +26,7 @@ def name_models(job: Job, specs: Sequence[str | Path]) -> tuple[Job, dict[str, L
     """Give each model a name: a job whose config has a table for each of them, and the models by name.
 
     Models of files are called lm1, lm2, …; the others keep the names by which they were given. Raises ConfigError for
-    fewer than two models, for what is no model, and for a model of the config that is given twice.
+    fewer than two models, for a file that holds no model, and for a model of the config that is given twice.
     """
     tables: dict[str, dict[str, Any]] = {}
     names: list[str] = []

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def srilm_layout(scored: Iterable[Scored], detail: int, name: str) -> Iterator[str]:
-    """What `ngram -ppl NAME -debug DETAIL` prints: with detail 0 a summary, with 1 sentences too, with 2 words too."""
+    """The output of `ngram -ppl NAME -debug DETAIL`: with 0 a summary, with 1 sentences too, with 2 words too."""
     totals = Totals()
     for sentence in scored:
         totals.add(sentence.totals)
@@ -73,7 +73,7 @@ def _srilm_sums(totals: Totals) -> str:
 
 
 def kenlm_layout(scored: Iterable[Scored], detail: int) -> Iterator[str]:
-    """What KenLM's `query` prints: with detail 0 a summary, with 1 sentences too, with 2 words too.
+    """The output of KenLM's `query`: with detail 0 a summary, with 1 sentences too, with 2 words too.
 
     A word is `word=KNOWN length log10`. KNOWN is 0 for an unknown word, like KenLM's word number of it, and 1 for any
     other; the length of the matched n-gram is 0 for a model that does not tell it.

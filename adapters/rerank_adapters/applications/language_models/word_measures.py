@@ -41,7 +41,7 @@ class Measured(NamedTuple):
     def rows(self) -> Iterator[tuple[str, dict[str, float]]]:
         """Each word with its value in each of COLUMNS; `</s>` comes last and has no more than a surprisal.
 
-        `known` is 1 for a word that the model knows, else 0; what the model does not define is nan.
+        `known` is 1 for a word that the model knows, else 0; measures that the model does not define are nan.
         """
         m = self.measures
         columns = (m.surprisal[:-1], m.entropy[1:], m.reduction, m.depth[1:], m.difference, m.unparsed)
@@ -156,7 +156,7 @@ def _word_rows(
 
 
 def _of_span(tokens: Sequence[Mapping[str, float]], name: str) -> float:
-    """The value of a word of these tokens: that after the last one of a state, and the sum of what each token adds."""
+    """The value of a word of these tokens: the last one of a state, the sum of any other measure."""
     if name in ("entropy", "depth"):
         return tokens[-1][name]
     return sum(token[name] for token in tokens)

@@ -61,7 +61,7 @@ def fill(
 
     `texts`       texts that are tokenised (or name the text steps by `text`) or sequences of words, with a blank (____)
                   between two words; or a Path: a file of any form that `rerank words fill` reads
-    `model`       the file of `rerank train missing-words` or what `read_model` has read of it; or an n-gram model by
+    `model`       the file of `rerank train missing-words` or the result of `read_model`; or an n-gram model by
                   file, by name or as a language model
     `top`         the number of words for each blank
     `candidates`  only so many of the most frequent words of a model of missing words may fill it

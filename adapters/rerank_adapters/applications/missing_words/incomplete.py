@@ -1,6 +1,6 @@
 """Reads sentences that lack one word, in either of two forms, which the first line shows.
 
-    incomplete<TAB>position<TAB>word     what `rerank words remove` writes, with the right answers
+    incomplete<TAB>position<TAB>word     the output of `rerank words remove`, with the right answers
     he went ____ the house               plain text, a sentence a line; a run of three or more underscores is the gap
 
 A position counts from 1 and is that of the missing word in the complete sentence. A gap is counted as in

@@ -93,7 +93,7 @@ def locate(
 
     `texts`   texts that are tokenised (or name the text steps by `text`), sequences of words, or a Path: a file of any
               form that `rerank words locate` reads
-    `model`   the file of `rerank train missing-words`, or what `read_model` has read of it
+    `model`   the file of `rerank train missing-words`, or the result of `read_model`
     `method`  "odds", "distance" or "ngram", as for the command
     `top`     the number of positions of each text
 

@@ -1,4 +1,4 @@
-"""Prints what was found for incomplete sentences: as a table, as JSON objects, or as sentences; also as rows."""
+"""Prints the answers for incomplete sentences: as a table, as JSON objects, or as sentences; also as rows."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Layout(Generic[Answer]):
     def print(
         self, answers: Iterable[tuple[Incomplete, Answer]], form: str, output: Path, noun: str, done: str = ""
     ) -> str:
-        """Write the lines of all answers to a file, with a progress bar where it is said what is `done`.
+        """Write the lines of all answers to a file, with a progress bar if `done` names the things that it counts.
 
         Returns the number of sentences with their `noun`, as `3 sentences (1 of one word, without a gap)`.
         """

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Restored(NamedTuple):
-    """The list of a sentence with its new order, if weights gave one, and what was chosen.
+    """The list of a sentence with its new order, if weights gave one, and the choice.
 
     `order` has the rows of the list, the best first. `position` (from 1) and `word` are those of the insertion, `score`
     is its score; they are None where the sentence is left as it is. `text` is the sentence that is printed.

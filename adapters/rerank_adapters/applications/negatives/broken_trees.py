@@ -1,6 +1,6 @@
 """Breaks rules of grammar that a treebank of any language shows: agreement, case, and the order of words.
 
-Nothing here knows a language. What the forms of a word are, and on which side of its head a dependent stands, is
+Nothing here knows a language. The forms of a word, and the side of its head on which a dependent stands, are
 counted in the treebank; the features are those of Universal Dependencies.
 
     agreement   a verb that shares Number, Person or Gender with its subject, or a modifier with its noun, gets
@@ -61,7 +61,7 @@ class BrokenSentence(NamedTuple):
 
 @dataclass
 class Grammar:
-    """What a treebank shows: the forms of lemmas with their features, and the sides of dependents."""
+    """Observations of a treebank: the forms of lemmas with their features, and the sides of dependents."""
 
     forms: dict[tuple[str, str], dict[str, set[frozenset[tuple[str, str]]]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(set))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rerank_plugins.kit.files.cached_parser import CachedParser
 
 COLUMNS = ("kind", "position", "before", "after")
-SAMPLE_SENTENCES = 500  # sentences by which the language of a text is told
+SAMPLE_SENTENCES = 500  # sentences of a sample that tells the language of a text
 MAX_UNKNOWN = 0.3  # proportion of the words of an English text that the parser does not know, at most
 
 
@@ -38,18 +38,18 @@ def check_english(job: Job, parser: str, sentences: Sequence[Sequence[str]]) -> 
 
     The forms of words are English. A text is not if the embedded English parser does not know MAX_UNKNOWN of its words.
     """
-    what, advice = "`negatives errors` has rules for English alone", "`rerank negatives treebank` makes pairs in any"
+    rule, advice = "`negatives errors` has rules for English alone", "`rerank negatives treebank` makes pairs in any"
     if parser != "none" and not (trained_on := load_parser(parser, job.names).trained_on).may_be_english:
-        raise ConfigError(f"{what}, and the parser reads {trained_on.language!r}; {advice} language")
+        raise ConfigError(f"{rule}, and the parser reads {trained_on.language!r}; {advice} language")
     vocabulary = load_parser("english", job.names).vocabulary
     assert vocabulary is not None  # the embedded parser knows its words
     unknown = unknown_rate(vocabulary, [" ".join(words) for words in sentences[:SAMPLE_SENTENCES]])
     if unknown > MAX_UNKNOWN:
-        raise ConfigError(f"{what}, and knows {1 - unknown:.0%} of the words; {advice} language")
+        raise ConfigError(f"{rule}, and knows {1 - unknown:.0%} of the words; {advice} language")
 
 
 def parse_kinds(arguments: Sequence[str]) -> dict[str, float]:
-    """The proportions of kinds of errors from `KIND` or `KIND=SHARE`. Raises ConfigError for what is not a number."""
+    """The proportions of kinds of errors from `KIND` or `KIND=SHARE`. Raises ConfigError if a share is not a number."""
     proportions: dict[str, float] = {}
     for argument in arguments:
         kind, equals, proportion = argument.partition("=")

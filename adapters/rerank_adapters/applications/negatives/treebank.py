@@ -52,7 +52,7 @@ def broken_pairs(
 )
 @click.option("--max-length", "longest", type=click.IntRange(2), default=20, show_default=True, metavar="N",
               help="Leave out sentences of more words.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The seed of what is chosen.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The seed of the random choices.")
 @output_option("Write the pairs to this file.")
 def command(
     paths: tuple[str, ...], kinds: tuple[str, ...], each: int | None, longest: int, seed: int, output: Path

@@ -203,7 +203,7 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
               show_default="english, or biaffine in another language")  # fmt: skip
 @click.option("--as", "kind", type=click.Choice(["conllu", "brackets"]),
               help="Write dependencies or constituents.",
-              show_default="what the parser produces, CoNLL-U if it produces both")  # fmt: skip
+              show_default="the kind that the parser produces, CoNLL-U of both")  # fmt: skip
 @click.option("--k-best", is_flag=True,
               help="Write all trees of the parser, as `id ||| brackets ||| ln p`.")  # fmt: skip
 @click.option("--max-length", "longest", type=click.IntRange(1), metavar="N",

@@ -141,7 +141,7 @@ def read_lists(
 
 
 def _problem(error: ValidationError) -> str:
-    """The first thing that is wrong with a body: where, what was wanted, and what was found."""
+    """The first fault of a body: its place, the expected value and the value found."""
     first = error.errors(include_url=False)[0]
     where = ".".join(map(str, first["loc"])) or "the body"
     value = first["input"]

@@ -66,7 +66,7 @@ class Pool:
         return self.processes - self._idle.qsize()
 
     async def start(self) -> None:
-        """Start the processes, and wait until each has loaded its models. Raises what the loading does."""
+        """Start the processes, and wait until each has loaded its models. Raises any error of the loading."""
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # which the processes inherit
         if self._context.get_start_method() == "forkserver":
             os.environ[NAMES] = json.dumps([str(self._served.weights), *map(str, self._served.files)])

@@ -1,4 +1,4 @@
-"""What a process that reranks does: it loads the weights, and answers one request at a time.
+"""The work of a process that reranks: it loads the weights, and answers one request at a time.
 
 It reads the lists of a request and writes the answer as well, so that a body of any form costs the process that holds
 the connections nothing.
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Served:
-    """What a server serves: a file of weights, with the files of plugins that it may name, for requests in limits."""
+    """The file of weights by which a server reranks, the files of plugins that it may name, and the limits."""
 
     weights: Path
     files: tuple[Path, ...]
@@ -74,7 +74,7 @@ def _end_with_server() -> None:
 def load(weights: Path, files: tuple[Path, ...]) -> tuple[Reranker, Formats]:
     """The reranker, with all of its models loaded, and the formats of lists.
 
-    What requests hold is never written to the cache of parses.
+    The content of requests is never written to the cache of parses.
     """
     os.environ["RERANK_CACHE"] = ""
     registry = load_plugins(BUILTIN, files)
@@ -93,7 +93,7 @@ def load(weights: Path, files: tuple[Path, ...]) -> tuple[Reranker, Formats]:
 
 
 def loaded(served: Served) -> int:
-    """The number of this process, when it has loaded the models. Raises what the loading does."""
+    """The number of this process, when it has loaded the models. Raises any error of the loading."""
     load(served.weights, served.files)
     return os.getpid()
 

@@ -1,4 +1,4 @@
-"""The options that the commands of similarity share: what computes the scores, and the data of measures."""
+"""The options that the commands of similarity share: the scorer, and the data of measures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def data_options(command: Command) -> Command:
 
 
 def scorer_options(command: Command) -> Command:
-    """Options for what computes the scores, a trained model or one measure, and for the data of measures."""
+    """Options for the scorer, a trained model or one measure, and for the data of measures."""
     for option in (
         options.text_option,
         data_options,
@@ -47,9 +47,9 @@ def scorer_options(command: Command) -> Command:
 def scorer_of(
     registry: Registry, model: Path | None, measure: str | None, data: Mapping[str, Path | None], steps: tuple[str, ...]
 ) -> Metric | PairScorer:
-    """What scores pairs as the options say.
+    """The scorer of pairs that the options describe.
 
-    Raises ConfigError unless they name a model or a measure, and for data or text steps of what has its own.
+    Raises ConfigError unless they name a model or a measure, and for data or text steps where the scorer has its own.
     """
     from rerank_adapters.job.specs import Names, Spec
 

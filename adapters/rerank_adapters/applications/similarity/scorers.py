@@ -1,4 +1,4 @@
-"""What scores pairs of sentences: a measure by its name, a trained system from its file, or a metric.
+"""Scorers of pairs of sentences: a measure by its name, a trained system from its file, or a metric.
 
 `scores_of` is the one path from pairs to scores. Measures and systems that have the same data and text steps share the
 values that these are computed from.
@@ -156,7 +156,7 @@ class SimilaritySystem(PairScorer):
 def scores_of(
     scorers: Mapping[str, PairScorer | Metric], pairs: Sequence[tuple[Text, Text]], text: TextPipeline
 ) -> dict[str, FloatArray]:
-    """(pairs) the scores of each scorer by its label; what scorers of the same data share is computed once.
+    """(pairs) the scores of each scorer by its label; shared computations on the same data are done once.
 
     The texts of metrics go through the steps of `text`, those of measures and systems through their own.
     """

@@ -30,7 +30,7 @@ def by_source(arguments: Sequence[str]) -> dict[str, list[Path]]:
 
 
 def training_lines(model: SimilarityModel) -> list[str]:
-    """What each regression is made of, and the correlations in cross-validation and for sources left out."""
+    """The parts of each regression, and the correlations in cross-validation and for sources left out."""
     lines = []
     for source, regression in model.regressions.items():
         size = len(regression.columns)

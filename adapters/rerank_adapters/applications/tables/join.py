@@ -52,7 +52,7 @@ def join(tables: Mapping[str, FeatureTable]) -> FeatureTable:
     """One table with the columns of all, whose keys name them in messages; those of the first table come first.
 
     Segments are matched by their ids, in the order of the first table. A column that several tables have with the same
-    values, as those of the decoder, is taken once. What the tables record of the extraction of their features is joined
+    values, such as those of the decoder, is taken once. The records of the extraction of their features are joined
     too. Raises FormatError, with the name of a table, where the tables are not of the same lists or have different
     values under one name.
     """
@@ -113,7 +113,7 @@ def _same_sparse(table: FeatureTable, sparse: SparseBlock) -> bool:
 
 
 def _joined_records(record: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """What both tables record of their extraction; of two values under one key, the first counts."""
+    """The records of both extractions; of two values under one key, the first counts."""
     joined = {**other, **record}
     if DESCRIPTIONS in other:
         joined[DESCRIPTIONS] = {**other[DESCRIPTIONS], **record.get(DESCRIPTIONS, {})}
@@ -147,9 +147,9 @@ def _label(entry: Mapping[str, Any]) -> str:
 def command(registry: Registry, tables: tuple[str, ...], output: Path) -> None:
     """Join feature tables of the same lists.
 
-    The joined table has the features of all tables. What several tables have with the same values, as the decoder's
-    own features, is taken once. Different values under one name are an error: with PREFIX=TABLE, the features of
-    a table are called PREFIX.name.
+    The joined table has the features of all tables. A feature of several tables with the same values, such as one of
+    the decoder, is taken once. Different values under one name are an error: with PREFIX=TABLE, the features of a table
+    are called PREFIX.name.
 
     \b
     rerank table join tune.npz comet.npz -o all.npz

@@ -1,4 +1,4 @@
-"""Trains models: what `rerank train NAME`, a [[model]] table of a config and `train` from Python have in common.
+"""Trains models, for `rerank train NAME`, [[model]] tables of a config and `train` from Python.
 
 common_options  the options that trainers share
 tree_source     trees of treebanks and of parsed text

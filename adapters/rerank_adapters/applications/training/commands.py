@@ -21,7 +21,7 @@ from rerank_plugins.core.plugins import Entry, Option, Registry, make
 from rerank_plugins.core.trainer import Trainer, common_uses, parses
 
 ENDS = ("ge", "gt", "le", "lt")  # of intervals of numbers, as pydantic names them
-ARGUMENTS = {"text": "TEXT...", "pairs": "SOURCE [TARGET]"}  # by what a trainer reads; others read FILEs
+ARGUMENTS = {"text": "TEXT...", "pairs": "SOURCE [TARGET]"}  # by the `reads` of a trainer; others read FILEs
 PLAIN: dict[Any, click.ParamType[Any]] = {
     str: click.STRING,
     int: click.INT,

@@ -1,4 +1,4 @@
-"""The trainings that a config describes in its [[model]] tables, and what each of them depends on."""
+"""The trainings that a config describes in its [[model]] tables, and the identity of each."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def training_of(config: Config, model: Model, registry: Registry, where: str = "
 
 
 def identity_of_model(config: Config, model: Model) -> str:
-    """What a trained model depends on: its trainer, options, the content of all files, and the program's version."""
+    """The identity of a model to train: of its trainer, options and files, and of the program's version."""
     parser = _parser(config, model.options.get(PARSER))
     text = TextPipeline(model.options.get(TEXT, ()), config.base)
     values = [*_flat(_options(config, model).values()), *(str(config.path(path)) for path in model.inputs)]

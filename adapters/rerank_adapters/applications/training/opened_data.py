@@ -45,7 +45,7 @@ def opened_data(
 
 
 class OpenedData(TrainingData):
-    """The data of a training, its progress, and the report of what was learnt from it."""
+    """The data of a training, its progress, and the report of the results."""
 
     def __init__(
         self, trainer: Trainer, paths: Sequence[str], output: Path, common: CommonOptions,
@@ -210,8 +210,8 @@ class OpenedTrees(OpenedData):
                 result = evaluate(self._trees.trees([Path(path)]))
             yield f"{path}: {result}"
 
-    def _counting(self, what: str, paths: Sequence[Path]) -> CountingBar:
-        bar = CountingBar(what, self._trees.count(paths))
+    def _counting(self, counted: str, paths: Sequence[Path]) -> CountingBar:
+        bar = CountingBar(counted, self._trees.count(paths))
         self._trees.seen = bar.add
         return bar
 

@@ -52,7 +52,7 @@ def train(
 
 
 def _table(trainer: object, registry: Registry) -> dict[str, Any]:
-    """The name of a trainer under `use`, and its options. Raises TypeError for an object that is none with a name."""
+    """The name of a trainer under `use`, and its options. Raises TypeError for any other object."""
     if isinstance(trainer, str | Mapping):
         return table_of_name(trainer)
     spec = Spec.of("trainer", trainer, Names(registry)) if isinstance(trainer, Trainer) else None
@@ -62,7 +62,7 @@ def _table(trainer: object, registry: Registry) -> dict[str, Any]:
 
 
 def _value_of_config(value: Any) -> Any:
-    """An option's value as a config has it."""
+    """The value of an option in the form of a config."""
     if isinstance(value, list | tuple):
         return [_value_of_config(item) for item in value]
     return str(value) if isinstance(value, Path) else value

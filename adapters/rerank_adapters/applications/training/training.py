@@ -31,7 +31,7 @@ class Training:
         check_output(self.output)
 
     def run(self, report: Callable[[str], object]) -> str:
-        """Train the model and write it; return what was written, with its size. `report` gets lines for people.
+        """Train the model and write it; return a description of its file. `report` gets lines for people.
 
         Raises FormatError, ConfigError, ModelError, and PluginError for a plugin that writes no file.
         """
