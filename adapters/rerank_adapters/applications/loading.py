@@ -1,6 +1,6 @@
 """`load`, the one door from Python to all that has a name on the command line, or is in the file of a trained model.
 
-The chain loads plugins (chain/loading.py). Measures of similarity and classifiers belong to their applications.
+Plugins are loaded in job/loading.py. Measures of similarity and classifiers belong to their applications.
 """
 
 from __future__ import annotations
