@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
+from rerank_adapters import Reranker
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
@@ -99,6 +100,7 @@ def test_run_writes_the_ids_of_utterances_before_their_1_bests(tmp_path):
     done("run", tmp_path / "asr.toml", "--work", work)
     best = (work / "test.1best").read_text().splitlines()
     assert best == [f"u{s} so it is" for s in range(6)]
+    assert Reranker.load(work / "weights.toml").rerank(["so it was", "so it is", ""]).best == "so it is"
     evaluation = Evaluation.from_json((work / "test.report.json").read_text())
     assert [system.score for system in evaluation.metrics[0].systems] == pytest.approx([500 / 18, 100 / 18])
     ran = done("evaluate", "-r", tmp_path / "text", "--nbest", tmp_path / "lists", "-m", "wer", work / "test.1best",
