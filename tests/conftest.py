@@ -49,7 +49,9 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
 # Subpackages whose tests compile hardly any kernel of the families, and files that take long by a few tests.
-FEW_KERNELS = {"chain", "commands", "doors", "evaluation", "formats", "metrics", "report", "runtime", "text", "tuners"}
+FEW_KERNELS = {
+    *("apply", "commands", "doors", "evaluation", "formats", "metrics", "report", "run", "runtime", "text", "tuners")
+}
 LONG = {f"test_{name}.py" for name in ("processors", "decoding_packages", "stanza_parser", "site")}
 DECODER_FEATURES = (
     "Distortion0",

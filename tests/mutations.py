@@ -41,7 +41,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("rerank_plugins", "adapters/rerank_adapters")
 # Subpackages without formulas: interfaces, formats, what is printed, and what is only checked.
 WITHOUT_FORMULAS = ("core", "testing", "resources", "neural", "kit/files")
-WITH_FORMULAS = ("metrics", "tuners", "evaluation", "chain", "applications", "analysis", "weights")
+WITH_FORMULAS = ("metrics", "tuners", "evaluation", "tuning", "data", "run", "applications", "weights")
 KIT = "rerank_plugins/kit/"  # its users test it
 TESTED_BY = {  # other tests than those of the subpackage: patterns of files and folders in tests/
     KIT + "backoff": "ngram",

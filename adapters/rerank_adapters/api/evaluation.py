@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rerank_adapters.apply import Reranked
-from rerank_adapters.chain.lists import content_check
 from rerank_adapters.data.given import (
     ReferencesById,
     Texts,
@@ -101,7 +100,7 @@ def evaluate(
     outputs = {name: [own[place] or "" for place in kept] for name, own in found.items()}
     ids, texts = [ids[place] for place in kept], [texts[place] for place in kept]
     named = {f"outputs of {name!r}": own for name, own in outputs.items()}
-    warn(content_check(job).warnings(named, texts, files=files_of(references), ids=ids))
+    warn(job.content_check().warnings(named, texts, files=files_of(references), ids=ids))
     with showing(progress):
         resampling = job.config.evaluation.resampling(seed)
         of_segments = SegmentFacts(ids, taken(facts["source"]), taken(facts["group"]))

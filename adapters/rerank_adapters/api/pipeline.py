@@ -13,8 +13,6 @@ from typing import Any, Self
 
 from rerank_adapters.api.pipeline_parameters import PipelineParameters
 from rerank_adapters.apply import Pair, Reranked, pairs_of, rerank
-from rerank_adapters.chain.learn import learn, method_of
-from rerank_adapters.chain.lists import content_check, features_of
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.given import files_of, lists_of, numbered, pair_with
 from rerank_adapters.features.extraction import RECORDED
@@ -25,6 +23,7 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.loading import all_plugins, label_of, several
 from rerank_adapters.report.explanation import Explanation
 from rerank_adapters.run.explain import explain
+from rerank_adapters.run.learn import features_of, learn, method_of
 from rerank_adapters.tuning.cross_validation import CrossValidation
 from rerank_adapters.tuning.tune import TuningOutcome, compare_tuners
 from rerank_adapters.weights import Weights, read_weights, write_weights
@@ -292,7 +291,7 @@ class Pipeline(PipelineParameters):
         job = self._job.changed(trust_pairs=trust_pairs or None)
         job = job if table is None else job.of_table(table, TABLE)
         paired = pair_with(lists, references, form, "tuning")
-        data = Dataset.of("tune", paired).checked(content_check(job), files_of(references))
+        data = Dataset.of("tune", paired).checked(job.content_check(), files_of(references))
         warn([*data.findings, *data.doubts])
         return job, data, features_of(job, data, table, TABLE)
 

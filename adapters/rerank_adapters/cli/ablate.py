@@ -72,11 +72,10 @@ def command(
     rerank ablate tune.nbest.gz -r tune.en --table tune.npz -m chrf
     rerank ablate configs/mt.toml --part weights --by feature --as tsv
     """  # noqa: D301
-    from rerank_adapters.chain.learn import method_of
-    from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
     from rerank_adapters.features.tables import check_same_lists
     from rerank_adapters.report.ablation import ablation_records, ablation_tables
     from rerank_adapters.report.output import write_records
+    from rerank_adapters.run.learn import features_of, method_of, read_tuning_set, with_table
     from rerank_adapters.tuning.families import FamilyTrials
 
     summary_line = SummaryLine()
@@ -132,12 +131,11 @@ def _tuning_set_of(job: Job, config: Path) -> Dataset:
 
     Raises ConfigError for a config without one, and where lists and references do not belong together.
     """
-    from rerank_adapters.chain.lists import content_check, files_of
     from rerank_adapters.data.dataset import Dataset
 
     if job.config.tune is None:
         raise ConfigError(f"{config}: there is no [tune] table, which names the lists that weights are tuned on")
-    data = Dataset.read("tune", files_of(job, job.config.tune), job.format, "tuning", content_check(job))
+    data = Dataset.read("tune", job.files(job.config.tune), job.format, "tuning", job.content_check())
     warn([*data.findings, *data.doubts])
     return data
 

@@ -45,11 +45,10 @@ def command(
     rerank cross-validate tune.nbest.gz -r tune.en -t mert \\
         -t mira,C=0.001 -t mira,C=0.01
     """  # noqa: D301
-    from rerank_adapters.chain.learn import method_of
-    from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
     from rerank_adapters.report.held_out import cross_validation_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
+    from rerank_adapters.run.learn import features_of, method_of, read_tuning_set, with_table
     from rerank_adapters.runtime.progress import CountingBar
     from rerank_adapters.tuning.gain import with_margin
     from rerank_adapters.tuning.tune import compare_tuners

@@ -74,7 +74,6 @@ def command(
     rerank evaluate -r test.trn -m wer -m ser reranked=b.trn --nbest test.nbest \\
         --groups utt2spk --alignments b.pra
     """  # noqa: D301
-    from rerank_adapters.chain.lists import content_check
     from rerank_adapters.evaluation import SegmentFacts, compare
     from rerank_adapters.formats.pairing import pair_all, warn
     from rerank_adapters.formats.reading import read_nbest
@@ -113,7 +112,7 @@ def command(
     read_sources = Sources.read(source, reference_form) if source else None
     source_texts = [read_sources.of(id_) for id_ in ids] if read_sources else None
     compared = {f"outputs of {name!r}": texts for name, texts in outputs.items()}
-    warn(content_check(job).warnings(compared, wanted, files=references, sources=source_texts, ids=ids))
+    warn(job.content_check().warnings(compared, wanted, files=references, sources=source_texts, ids=ids))
     of_lists = [nbest_.source for nbest_ in lists] if lists is not None else None
     facts = SegmentFacts(ids, source_texts or of_lists, read_groups(groups, ids) if groups else None)
     with StatusLine("evaluating"):

@@ -42,12 +42,11 @@ def segment_of_job(job: Job, config: Path, folder: Path, name: str | None, segme
 
     Raises ConfigError for a data set or a segment that the job does not have.
     """
-    from rerank_adapters.chain.lists import files_of
     from rerank_adapters.data.dataset import Dataset
     from rerank_adapters.features.tables import check_same_lists
 
     for set_name, data_set in _data_sets(job.config, config, name).items():
-        data = Dataset.read(set_name, files_of(job, data_set), job.format, "evaluation")
+        data = Dataset.read(set_name, job.files(data_set), job.format, "evaluation")
         warn(data.findings)
         ids = data.ids
         if segment in ids:
@@ -71,11 +70,10 @@ def segment_of_lists(
     unpaired: Unpaired = "empty",
 ) -> Segment:
     """The segment of lists. Raises ConfigError where they do not have it, or are not those of the references."""
-    from rerank_adapters.chain.lists import content_check
     from rerank_adapters.data.dataset import Dataset, Files
 
     files = Files(nbest, references, source, None, form, unpaired)
-    data = Dataset.read("lists", files, job.format, "tuning", content_check(job, styles=False))
+    data = Dataset.read("lists", files, job.format, "tuning", job.content_check(styles=False))
     warn([*data.findings, *data.doubts])
     if segment not in data.ids:
         raise ConfigError(f"{nbest[0]}: no segment {segment!r}{suggestion(segment, data.ids)}")

@@ -57,11 +57,10 @@ def command(
     """  # noqa: D301
     from rich.console import Console
 
-    from rerank_adapters.chain.learn import learn
-    from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
     from rerank_adapters.report.grid import grid_table
     from rerank_adapters.report.held_out import selection_table
     from rerank_adapters.report.terminal import print_table
+    from rerank_adapters.run.learn import features_of, learn, read_tuning_set, with_table
     from rerank_adapters.tuners.grid import Grid
     from rerank_adapters.weights import write_weights
 

@@ -21,12 +21,14 @@ from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 
+from rerank_adapters.data.content import ContentCheck
+from rerank_adapters.data.dataset import Files
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.extraction import RECORDED, Extraction
 from rerank_adapters.features.feature import Feature, check_label, names_of
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.guessing import shown_name
-from rerank_adapters.job.config import Config, Table, read_config
+from rerank_adapters.job.config import Config, DataSet, Table, read_config
 from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.tuners.margin import Margin
 from rerank_plugins import ConfigError, FeatureTable, FormatError, ModelError, NBestFormat, SentenceModel, Tuner
@@ -195,6 +197,18 @@ class Job:
         """By label, the features and metrics that no table makes again: a record has their labels alone."""
         specs = {label: self._spec(kind, label)[0] for kind in ("feature", "metric") for label in self._tables(kind)}
         return {label: spec.make() for label, spec in specs.items() if spec.is_object}
+
+    def files(self, data: DataSet) -> Files:
+        """The files of a data set, as paths to open."""
+        path = self.config.path
+        source, groups = (path(own) if own else None for own in (data.source, data.groups))
+        lists, references = ([path(own) for own in several] for several in (data.nbest, data.references))
+        return Files(lists, references, source, groups, data.reference_form, data.unpaired)
+
+    def content_check(self, *, styles: bool = True) -> ContentCheck:
+        """How texts are checked against their references; without `styles`, by their content alone."""
+        default, config = "metric" not in self.config.model_fields_set, self.config
+        return ContentCheck(self.measures, config.language, config.trust_pairs, default, styles)
 
     def extraction(self, set_: str = SET, scheduler: str = "") -> Extraction:
         """What is extracted from the lists of a data set, and how: by processes, or by the cluster of a scheduler.

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, TypeVar
 
-from rerank_adapters.chain.learn import validate_tuning
-from rerank_adapters.chain.lists import content_check, files_of
 from rerank_adapters.data.content import MAX_STYLED, TRUSTED, source_mismatches
 from rerank_adapters.data.dataset import Dataset, Files
 from rerank_adapters.data.overlap import overlap_with_tuning
@@ -24,6 +22,7 @@ from rerank_adapters.formats.pairing import Purpose, pair_lists
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.job import TUNE, Job
 from rerank_adapters.run.costs import Costs
+from rerank_adapters.run.learn import validate_tuning
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import by_remedy
 from rerank_plugins import ConfigError, RerankError
@@ -80,7 +79,7 @@ def check(job: Job, *, costs: bool = False) -> Check:
     features = _plugins(job, next(iter(sets), TUNE), found)
     data: dict[str, Dataset] = {}
     for name, files in sets.items() if not found.failed("[nbest]") else ():
-        if (read := _data_set(job, name, files_of(job, files), features, found)) is not None:
+        if (read := _data_set(job, name, job.files(files), features, found)) is not None:
             data[name] = read
     if data and (guessed := job.format.guessed_name) not in (None, "moses"):
         found.add("ok", "[nbest]", [f"the lists are read as {guessed}"])
@@ -102,7 +101,7 @@ def check(job: Job, *, costs: bool = False) -> Check:
     for names, text in by_remedy(unknown):
         found.add("warning", ", ".join(names), [text])
     for name, read in data.items():
-        _content(job, features, read, files_of(job, sets[name]), found)
+        _content(job, features, read, job.files(sets[name]), found)
         for feature in features:
             extractor = job.feature(feature.label, name).extractor
             found.attempt(f"{name}: {feature.label}", lambda own=extractor, lists=read.lists: own.check_lists(lists))  # type: ignore[misc]
@@ -228,7 +227,7 @@ def _content(job: Job, features: list[Feature], data: Dataset, files: Files, fou
     found.add("warning", data.name, mismatches or ())
     if not any(data.references) or found.failed("[[metric]]"):
         return
-    content, texts = content_check(job), {"hypotheses": data.first_best}
+    content, texts = job.content_check(), {"hypotheses": data.first_best}
     sources, ids = data.known_sources, data.ids
     doubts = found.attempt(
         data.name,

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from rerank_adapters.chain.lists import content_check, files_of
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.formats.pairing import Purpose
 from rerank_adapters.job.job import TUNE, Job
@@ -36,14 +35,14 @@ class Sets:
 
     def lists_key(self, name: str) -> str:
         """What the lists of a set depend on, and the code of the program."""
-        files = files_of(self.job, self.files[name])
+        files = self.job.files(self.files[name])
         own = [[Path(path) for path in files.lists], files.source, files.source and files.reference_form]
         paired = self.references_key(name) if files.unpaired == "leave-out" else ""  # says which lists there are
         return identity(self._form, own, paired, [Job, FeatureTable], __version__)
 
     def references_key(self, name: str) -> str:
         """What the references of a set and its groups depend on."""
-        files = files_of(self.job, self.files[name])
+        files = self.job.files(self.files[name])
         own = [[Path(path) for path in files.references], files.groups]
         return identity(own, files.reference_form, files.unpaired)
 
@@ -59,8 +58,8 @@ class Sets:
         """A data set. Raises ConfigError where its lists and references do not belong together."""
         if name not in self._read:
             purpose: Purpose = "tuning" if name == TUNE else "evaluation"
-            files = files_of(self.job, self.files[name])
-            self._read[name] = Dataset.read(name, files, self.job.format, purpose, content_check(self.job))
+            files = self.job.files(self.files[name])
+            self._read[name] = Dataset.read(name, files, self.job.format, purpose, self.job.content_check())
         return self._read[name]
 
     def tuning(self) -> Dataset:

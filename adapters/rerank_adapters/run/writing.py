@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from rerank_adapters.apply import pairs_of, rerank
-from rerank_adapters.chain.learn import learn, method_of
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.unlike import ListFacts, unlike_tuning
 from rerank_adapters.evaluation import SegmentFacts, compare
@@ -20,6 +19,7 @@ from rerank_adapters.features.feature import names_of
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.job.job import RERANKED, TUNE, Job
 from rerank_adapters.report.page import html_page
+from rerank_adapters.run.learn import learn, method_of
 from rerank_adapters.run.page_facts import facts_of_tuning, with_lists_of
 from rerank_adapters.run.sets import Sets
 from rerank_adapters.runtime.progress import StatusLine

@@ -26,7 +26,6 @@ import numpy as np
 
 from docs.results.scripts.experiment import experiment, file_of, named_values, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.learn import method_of
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
@@ -37,6 +36,7 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.run.learn import method_of
 from rerank_adapters.tuning.cross_validation import cross_validate
 from rerank_adapters.tuning.problem import chosen_rows
 from rerank_plugins import FeatureTable

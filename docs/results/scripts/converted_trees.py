@@ -26,13 +26,13 @@ from docs.results.scripts.added_features_table import Lists
 from docs.results.scripts.experiment import FOLDER, experiment, file_of, say
 from docs.results.scripts.texts import SHORT, TATOEBA, Words, sentences_of_text
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.learn import method_of
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
+from rerank_adapters.run.learn import method_of
 from rerank_adapters.tuning.problem import chosen_rows
 from rerank_plugins import SentenceModel, Tree
 from rerank_plugins.constituency.language_model import PcfgLanguageModel

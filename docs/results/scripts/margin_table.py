@@ -27,7 +27,6 @@ import numpy as np
 
 from docs.results.scripts.experiment import experiment, named_values
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.learn import method_of
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.unlike import ListFacts, differences
 from rerank_adapters.evaluation.significance import paired_gains
@@ -38,6 +37,7 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.run.learn import method_of
 from rerank_adapters.tuners.margin import best_margin, leads_of
 from rerank_adapters.tuning.gain import gain_over_first, raw_margin
 from rerank_adapters.tuning.held_out import HeldOut, held_out, usual_folds

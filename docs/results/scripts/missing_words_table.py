@@ -36,7 +36,6 @@ from rerank_adapters.applications.missing_words.incomplete import Incomplete
 from rerank_adapters.applications.missing_words.insertions import Inserting
 from rerank_adapters.applications.missing_words.locate import Locating
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.learn import method_of
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.significance import mcnemar
 from rerank_adapters.formats.decoder_features import decoder_table
@@ -45,6 +44,7 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.run.learn import method_of
 from rerank_plugins import FeatureTable, NBestList
 from rerank_plugins.core.arrays import BoolArray, FloatArray
 from rerank_plugins.core.loader import load_plugins

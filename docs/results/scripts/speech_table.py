@@ -37,7 +37,6 @@ import numpy as np
 from docs.results.scripts.experiment import FILE, Listed, experiment, named_values, say
 from docs.results.scripts.spoken_text import train_on_spoken, write_frequencies
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.learn import method_of
 from rerank_adapters.cli.main import log_on_stderr
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import Evaluation, SegmentFacts, evaluate
@@ -49,6 +48,7 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.run.learn import method_of
 from rerank_adapters.tuning.cross_validation import cross_validate
 from rerank_adapters.tuning.problem import chosen_rows, prepare, take_segments
 from rerank_adapters.tuning.start import start_vector

@@ -31,8 +31,6 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, experiment, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.learn import method_of
-from rerank_adapters.chain.lists import files_of
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import Comparison, Evaluation, compare
 from rerank_adapters.evaluation.result import MetricResult
@@ -44,6 +42,7 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.run.learn import method_of
 from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuning.cross_validation import cross_validate
 from rerank_adapters.tuning.problem import chosen_rows
@@ -126,7 +125,7 @@ class Lists:
     """A set of lists with its references, and a table of all features of the config."""
 
     def __init__(self, job: Job, part: DataSet, name: str) -> None:
-        self.job, self.data = job, Dataset.read(part.name, files_of(job, part), job.format, "evaluation")
+        self.job, self.data = job, Dataset.read(part.name, job.files(part), job.format, "evaluation")
         decoder = decoder_table(self.data.lists, job.extraction(name).rule)
         self.decoder = decoder.names
         self.all = job.extraction(name).table(self.data.lists, decoder)

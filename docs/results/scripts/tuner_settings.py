@@ -22,7 +22,6 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, FOLDER, experiment, file_of, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.learn import method_of
 from rerank_adapters.features.processes import HERE, Processes
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
@@ -32,6 +31,7 @@ from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.job.specs import Spec
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.run.learn import method_of
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuning.families import standard_error
 from rerank_adapters.tuning.held_out import held_out

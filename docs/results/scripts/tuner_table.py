@@ -18,7 +18,6 @@ import numpy as np
 
 from docs.results.scripts.experiment import FOLDER, Listed, experiment, file_of, say
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.learn import method_of
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
@@ -29,6 +28,7 @@ from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.job.specs import Spec
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.run.learn import method_of
 from rerank_adapters.tuning.cross_validation import cross_validate
 from rerank_adapters.tuning.problem import score_of
 from rerank_plugins import TuningResult

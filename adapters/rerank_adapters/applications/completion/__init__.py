@@ -128,7 +128,7 @@ def answer_all(job: Job, data: Dataset, weights: Weights | None, folds: int) -> 
 
 def combined_answers(job: Job, data: Dataset, table: FeatureTable, folds: int) -> Answers:
     """All features together; each question is answered with weights tuned on the folds that it is not in."""
-    from rerank_adapters.chain.learn import method_of
+    from rerank_adapters.run.learn import method_of
     from rerank_adapters.tuning.gain import with_margin
     from rerank_adapters.tuning.held_out import held_out
 

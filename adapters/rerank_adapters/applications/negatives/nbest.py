@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.chain.lists import content_check
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.data.dataset import Dataset, Files
@@ -60,7 +59,7 @@ def command(
     """  # noqa: D301
     summary_line = SummaryLine()
     files = Files(nbest, [reference], reference_form=reference_form, unpaired=unpaired)
-    data = Dataset.read("lists", files, job.format, "tuning", content_check(job, styles=False))
+    data = Dataset.read("lists", files, job.format, "tuning", job.content_check(styles=False))
     warn([*data.findings, *data.doubts])
     pairs = list(decoder_pairs(data.lists, [first_alternative(text) for (text,) in data.references]))
     with open_atomic(output) as out:

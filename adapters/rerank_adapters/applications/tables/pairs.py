@@ -73,7 +73,6 @@ def command(
     paste pairs.tsv scores > comet.tsv
     rerank tune tune.nbest -r tune.en -m column,file=comet.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.lists import content_check
     from rerank_adapters.data.dataset import Dataset, Files
 
     summary_line = SummaryLine()
@@ -81,7 +80,7 @@ def command(
         raise ConfigError("there is nothing to pair the hypotheses with: give -r, or --mbr for pairs of hypotheses")
     pipeline = job.names.pipeline(steps, "--text")
     files = Files(nbest, references, source, None, reference_form, unpaired)
-    data = Dataset.read("lists", files, job.format, "tuning", content_check(job, styles=False))
+    data = Dataset.read("lists", files, job.format, "tuning", job.content_check(styles=False))
     warn([*data.findings, *data.doubts])
     if marked := next((text for texts in data.references for text in texts if is_marked(text)), None):
         raise ConfigError(f"found alternatives or optional words, as in `{shown(marked)}`: expected plain texts")

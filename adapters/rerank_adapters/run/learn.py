@@ -1,21 +1,70 @@
-"""Tunes the weights of a job, and records the job in them, so that they can be applied elsewhere."""
+"""Tunes the weights of a job: reads what it tunes on, and records the job in the weights, to apply them elsewhere."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from rerank_adapters.apply import TOTALS
-from rerank_adapters.data.dataset import Dataset
+from rerank_adapters.data.dataset import Dataset, Files
 from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.features.processes import Processes
+from rerank_adapters.formats.pairing import Unpaired, warn
+from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.job.job import Job
 from rerank_adapters.tuning.method import NAMED_STARTS, Method
 from rerank_adapters.tuning.tune import TuningOutcome, tune, validate
 from rerank_adapters.weights import made_at
 from rerank_plugins import FeatureTable
+
+
+def with_table(job: Job, path: Path | None) -> tuple[Job, FeatureTable | None]:
+    """The table of features at `path`, and the job with what that records; without a path, the job alone."""
+    if path is None:
+        return job, None
+    table = FeatureTable.load(path)
+    return job.of_table(table, path), table
+
+
+def read_tuning_set(
+    job: Job,
+    nbest: Sequence[str],
+    references: Sequence[Path],
+    form: ReferenceForm,
+    source: Path | None,
+    unpaired: Unpaired = "empty",
+) -> Dataset:
+    """Read lists and references. What is unpaired or doubtful is logged.
+
+    Raises ConfigError where lists and references do not belong together.
+    """
+    files = Files(nbest, references, source, None, form, unpaired)
+    data = Dataset.read("tune", files, job.format, "tuning", job.content_check())
+    warn([*data.findings, *data.doubts])
+    return data
+
+
+def features_of(
+    job: Job,
+    data: Dataset,
+    values: FeatureTable | None,
+    table: Path | None,
+    *,
+    folder: Path = Path(),
+) -> FeatureTable:
+    """The job's features of a tuning set: the columns of `values`, which `table` holds, or extracted where it is None.
+
+    `folder` is where a table of them would be saved. Wrong settings of the tuning are errors before an extraction.
+    """
+    extraction = job.extraction("tune")
+    if table is not None and values is not None:
+        return extraction.columns(data.lists, values, table, folder=folder, all_columns=True)
+    decoder = extraction.decoder_table(data.lists)
+    validate_tuning(job, data, decoder)
+    return extraction.table(data.lists, decoder, folder=folder)
 
 
 def method_of(job: Job) -> Method:

@@ -77,8 +77,9 @@ def test_what_belongs_to_other_lists_is_refused(small):
         pipeline.predict(other, table=table)
 
 
-def test_it_prints_nothing(tmp_path, capfd, caplog):
+def test_it_prints_nothing(tmp_path, capfd, caplog, monkeypatch):
     """What the commands write to stderr (ranks, the costs of features) is in the log alone."""
+    monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "cache"))
     caplog.set_level("INFO", "rerank_adapters")
     file, references = tmp_path / "lists", tmp_path / "ref"
     file.write_text('{"id": "a", "hyps": ["so it is", "so is it"]}\n{"id": "b", "hyps": ["oh no", "oh know"]}\n')
