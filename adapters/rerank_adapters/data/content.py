@@ -107,7 +107,7 @@ class ContentCheck:
         sources: Sequence[str | None] | None = None,
         ids: Sequence[str] | None = None,
     ) -> Iterator[Doubt]:
-        """What speaks against each file of references, for each system.
+        """The doubts about each file of references, for each system.
 
         Texts are compared as they are, and where there is a doubt as the tuned metric sees them: its pipeline may make
         words of numerals, or classes of words.
@@ -175,7 +175,7 @@ def doubts(
     sources: Sequence[str | None] | None = None,
     ids: Sequence[str] | None = None,
 ) -> list[Doubt]:
-    """What speaks against the references of some hypotheses; nothing where it is too little, as in one short segment.
+    """The doubts about the references of some hypotheses; none where there is too little text, as in one short segment.
 
     All texts are one for each segment; `ids` are those of the segments, numbers from 0 if they are None. Of more than
     MAX_COMPARED segments, runs from the first to the last are compared.
@@ -224,7 +224,7 @@ def _two_languages(shared: SharedWords, hypotheses: Sequence[str], sources: Sequ
 
 
 def _other_segments(shared: SharedWords, names: Sequence[str]) -> list[Doubt]:
-    """What the comparison with other segments says: a shift, a part without references of its own, or all of it."""
+    """The result of the comparison with other segments: a shift, a part without references of its own, or all of it."""
     ahead = shared.ahead
     compared = np.flatnonzero(~np.isnan(ahead).all(axis=1))
     if len(compared) < MIN_SEGMENTS:

@@ -1,4 +1,4 @@
-"""A data set: lists, paired with their references, and what is doubtful about them.
+"""A data set: lists, paired with their references, and doubts about them.
 
 This is the one place where the files of a data set are read, paired and checked: commands and the Python API get a
 `Dataset`.

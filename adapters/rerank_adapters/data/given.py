@@ -1,4 +1,4 @@
-"""What a caller of the Python API hands over: n-best lists and their references, checked at once.
+"""The data that a caller of the Python API hands over: n-best lists and their references, checked at once.
 
 References in files are matched by ids, as commands do it (formats/pairing.py). A mapping is matched by its ids, a
 sequence by the positions of the lists, a series of pandas too, unless its index says something else; several references
@@ -87,7 +87,7 @@ def pair_with(
     """The lists with their references.
 
     Raises FormatError for a sequence of another length, with both lengths, for a series whose index has the ids in
-    another order, and as `pair_lists` does; TypeError for what are no references.
+    another order, and as `pair_lists` does; TypeError for other values.
     """
     if isinstance(references, str) and not _is_file(references):
         raise FormatError(f"{references!r:.60}: no such file of references; texts are a list, one for each n-best list")
@@ -149,7 +149,7 @@ class ReferencesById(References):
 
     @classmethod
     def of(cls, references: Mapping[Any, object]) -> ReferencesById:
-        """The references of a mapping by segment id. Raises TypeError, with the id, for what are no texts."""
+        """The references of a mapping by segment id. Raises TypeError, with the id, for other values than texts."""
         by_id = {str(id_): _of_segment(item, f"references[{id_!r}]") for id_, item in references.items()}
         return cls((), ("references",), "kaldi", by_id=by_id)
 

@@ -1,6 +1,6 @@
 """Texts and pairs of texts as they are given to a function: a str goes through the text steps, words are taken as is.
 
-A function checks what it was given before it does anything else, so that a text in the place of several is an error at
+A function checks its arguments before it does anything else, so that a text in the place of several is an error at
 once, and not a loop over its characters.
 """
 

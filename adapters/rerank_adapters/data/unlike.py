@@ -1,4 +1,4 @@
-"""What n-best lists are like, recorded of the lists that weights were tuned on and compared with other lists.
+"""Properties of n-best lists, recorded for the lists that weights were tuned on and compared with those of others.
 
 Three facts tell lists of another decoder, or of other speech or text, before their references are known: the number of
 distinct hypotheses in a list, the spread of each feature (its standard deviation within lists, pooled over all lists),
@@ -92,7 +92,7 @@ class ListFacts:
 
 
 def differences(recorded: Mapping[str, Any], facts: ListFacts) -> list[str]:
-    """What of `facts` differs from the record of the tuning lists, in words; empty for too few lists to judge."""
+    """The differences of `facts` from the record of the tuning lists, in words; empty for too few lists to judge."""
     if facts.lists < MIN_LISTS:
         return []
     parts = 1 / int(recorded["lists"]) + 1 / facts.lists

@@ -1,1 +1,1 @@
-"""Features of n-best lists: what is extracted, from the cache or by any number of processes, and tables of it."""
+"""Features of n-best lists: their values, from the cache or by any number of processes, and tables of them."""

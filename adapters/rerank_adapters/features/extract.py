@@ -58,7 +58,7 @@ def extract(
     """(hypotheses, columns) the values of all features, the hypotheses of each list below those of the list before.
 
     `out` is the array to write to; `cached` gets the number of hypotheses whose values were in the cache, by label.
-    Raises PluginError for an extractor that breaks its contract, and what `check_lists` of an extractor raises.
+    Raises PluginError for an extractor that breaks its contract, and the errors of `check_lists` of an extractor.
     """
     for feature in features:
         feature.extractor.check_lists(lists)

@@ -1,4 +1,4 @@
-"""What a job extracts, and how: tables of lists in memory, columns of saved tables, lists one by one.
+"""The extraction of a job: tables of lists in memory, columns of saved tables, lists one by one.
 
 A table records the identity of each of its features. A column of a saved table serves again only where that is the
 identity of the job's feature; otherwise the feature is extracted again, and a line is logged. A table that records no
@@ -78,7 +78,7 @@ class Extraction:
         """The decoder's features, then those of the job: a row for each hypothesis.
 
         `decoder` is the table of the decoder's features, which is made here if it is None; `folder` is where the table
-        will be saved. Raises ConfigError for names that collide, and what `extract` raises.
+        will be saved. Raises ConfigError for names that collide, and the errors of `extract`.
         """
         decoder = decoder or self._decoder_table(lists)
         offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A feature of a job: an extractor under its label, with the text steps before it, and what its values depend on."""
+"""A feature of a job: an extractor under its label, with the text steps before it, and the key of its values."""
 
 from __future__ import annotations
 

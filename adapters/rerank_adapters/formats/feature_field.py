@@ -10,7 +10,7 @@ A label with one value names a feature `X`; one with several values names featur
 
 The fast path takes a line whose dense labels are at the positions they had on the line before, followed by sparse
 labels that are known: its values are picked by position. Every other line takes the careful path, which also reports
-what is wrong with it.
+the fault of a line.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What a config asks for: its tables, and the plugins that they name, resolved where they are read."""
+"""The job of a config: its tables, and the plugins that they name, resolved where they are read."""

@@ -144,13 +144,13 @@ class Config(Strict):
 
 
 def _what_else(path: Path) -> str:
-    """What to do with a file that does not look like a config by its name."""
+    """Advice about a file that does not look like a config by its name."""
     lists = "a config was expected; n-best lists are named with --nbest or in a config"
     return "" if path.suffix == ".toml" else f"; {lists}"
 
 
 def read_config(path: Path) -> Config:
-    """Read and check a config file. Raises ConfigError with the file, the line, the key and what is wanted."""
+    """Read and check a config file. Raises ConfigError with the file, the line, the key and the value expected."""
     try:
         text = path.read_text(encoding="utf-8")
         table = read_toml_table(text)

@@ -2,7 +2,7 @@
 
 Objects are made when they are first used; `check` makes all of them, so that errors in their options come before any
 work. A job is never changed: another job is made of another config. Only commands, the Python API and `run` know a job;
-what they call takes lists, features, measures, weights.
+the functions that they call take lists, features, measures, weights.
 
 Feature tables and weights record a job (`record`): the tables of a config in which each plugin stands with all its
 options. A file among these is named relative to the folder of the table or the weights, so that it can be moved as a
@@ -67,7 +67,7 @@ class Job:
         return cls(config, with_files(registry, [config.path(path) for path in config.plugins]))
 
     def check(self) -> None:
-        """Make all objects of the job. Raises ConfigError and PluginError for what is wrong with their options."""
+        """Make all objects of the job. Raises ConfigError and PluginError for faults of their options."""
         _ = self.format, self.features(), self.measures, self.tuner, self.margin, self.systems
 
     def changed(self, **tables: Any) -> Job:
@@ -85,12 +85,12 @@ class Job:
                 changes[key] = value
         job = replace(self, config=self.config.model_copy(update=changes), _features={})
         if "nbest" not in changes and "format" in vars(self):
-            vars(job)["format"] = self.format  # the same object, which knows what it has read
+            vars(job)["format"] = self.format  # the same object, which remembers the files that it has read
         return job
 
     @cached_property
     def names(self) -> Names:
-        """What names mean in the config."""
+        """The meaning of names in the config."""
         config = self.config
         tables = {"parser": config.parser, "language_model": config.language_model}
         return Names(self.registry, config.base, tables, config.text, config.language)
@@ -211,7 +211,7 @@ class Job:
         return ContentCheck(self.measures, config.language, config.trust_pairs, default, styles)
 
     def extraction(self, set_: str = SET, scheduler: str = "") -> Extraction:
-        """What is extracted from the lists of a data set, and how: by processes, or by the cluster of a scheduler.
+        """The extraction of features from the lists of a data set: by processes, or by the cluster of a scheduler.
 
         Tables of it record the job.
         """

@@ -77,7 +77,7 @@ def load_all(specs: object, kind: str | None = None, *, language: str = "", text
 
 
 def labelled(specs: object, kind: str | None = None) -> dict[str, Any]:
-    """One or many of what `load` takes, by label. Raises ConfigError for two of the same, TypeError for none at all.
+    """One or many values that `load` takes, by label. Raises ConfigError for equal ones, TypeError for none at all.
 
     >>> labelled(["length", {"use": "unigram", "label": "words"}])
     {'length': 'length', 'words': {'use': 'unigram', 'label': 'words'}}
@@ -103,7 +103,7 @@ def several(specs: object) -> list[Any]:
 
 
 def label_of(spec: object) -> str:
-    """The label of what `load` takes: see `load_all`."""
+    """The label of a value that `load` takes: see `load_all`."""
     if isinstance(spec, Path):
         return spec.name
     if isinstance(spec, Mapping):
@@ -169,7 +169,7 @@ def config_table(spec: object, kind: str, names: Names) -> dict[str, Any]:
 
 
 def check_object(plugin: object, kind: str | None) -> object:
-    """The plugin itself. Raises TypeError for what is no plugin, is one of another kind, or is a class."""
+    """The plugin itself. Raises TypeError for a value that is not a plugin, is one of another kind, or is a class."""
     wanted = f"a {kind.replace('_', ' ')}" if kind else "a plugin"
     if isinstance(plugin, type):
         raise TypeError(f"wanted {wanted}, found the class {plugin.__name__}: write {plugin.__name__}()")

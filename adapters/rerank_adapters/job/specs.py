@@ -1,4 +1,4 @@
-"""A plugin by its entry and its options: the one form of what tables, NAME,option=value and objects ask for.
+"""A plugin by its entry and its options: the one form of tables, NAME,option=value and objects.
 
 A `Spec` is read where a plugin is named, and everything is resolved there: names of tables, relative paths, the models
 of the config's language, the parser of a model's trees. Behind that door there are no names.
@@ -45,13 +45,13 @@ INJECTED: Mapping[type, str] = {  # types of options whose values are plugins, a
     Metric: "metric",
 }
 SET = "{set}"  # what stands for the name of the data set in the options of a feature
-NEVER_SHARED = ("format", "trainer")  # kinds of plugins that keep a state: a format knows what it has read
+NEVER_SHARED = ("format", "trainer")  # kinds of plugins with a state: a format remembers the files that it read
 OBJECT = "an object of Python"  # the owner of the entry of an object that no plugin registers
 
 
 @dataclass(frozen=True)
 class Names:
-    """What names mean: the plugins, the tables and text pipelines of a config, and the folder that paths start from.
+    """The meaning of names: plugins, the tables and text pipelines of a config, and the folder that paths start from.
 
     `language` is the code of the language whose models are used where none is named; empty: English.
     """

@@ -109,7 +109,7 @@ def _matrix(correlations: Correlations) -> Table:
         (f"{i + 1} {name}", *("" if i == j else _r(correlations.r[i, j]) for j in numbered))
         for i, name in enumerate(correlations.names)
     )
-    note = "Pearson's r, within lists, of what the families add to the scores by weights tuned on all lists."
+    note = "Pearson's r, within lists, of the parts of the scores that the families add, by weights tuned on all lists."
     return Table("Correlations of families", ("family", *(str(j + 1) for j in numbered)), rows, (note,))
 
 

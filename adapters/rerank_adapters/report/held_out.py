@@ -1,4 +1,4 @@
-"""Tables of what was measured on held-out lists: gains, a cross-validation, and a selection of features."""
+"""Tables of measurements on held-out lists: gains, a cross-validation, and a selection of features."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def cross_validation_table(result: CrossValidation, metric: str) -> Table:
 
 
 def selection_table(result: Selection, metric: str) -> Table:
-    """A row per step of a selection of families: what it added, the held-out score, how far that is behind the best."""
+    """A row per step of a selection of families: its family, the held-out score, and its distance from the best."""
     rows = []
     for number, step in enumerate(result.steps):
         added = f"+ {step.family}" if step.family else " ".join(result.always) or "the decoder's order"

@@ -17,4 +17,4 @@ if NAMES in os.environ:
     with suppress(Exception):  # a process that reranks meets the same error, and reports it
         weights, *files = map(Path, json.loads(os.environ[NAMES]))
         load(weights, tuple(files))
-    gc.freeze()  # what is not collected is not written, and thus remains shared
+    gc.freeze()  # objects that are not collected are not written, and thus remain shared
