@@ -134,3 +134,14 @@ def test_labels_are_checked_before_any_work(files, label):
     assert wanted in refused("run", files / "job.toml", "--work", files / "work")
     assert not (files / "work").exists()
     assert wanted in refused("extract", files / "lists", "-f", f"length,label={label}", "-o", files / "t.npz")
+
+
+def test_an_option_of_a_training_is_a_path_only_where_it_is_one(files):
+    (files / "text").write_text("a b c\na b d\n" * 4)
+    (files / "kneser-ney").write_text("of the same name\n")
+    (files / "c.toml").write_text(
+        '[[model]]\ntrain = "ngram"\ninputs = ["text"]\noutput = "m.ngram"\n'
+        'options = { order = 2, text = "none", arpa = "m.arpa", smoothing = "kneser-ney" }\n'
+    )
+    done("prepare", files / "c.toml")
+    assert (files / "m.arpa").is_file()

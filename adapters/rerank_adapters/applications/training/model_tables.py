@@ -64,15 +64,16 @@ def training_of(config: Config, model: Model, registry: Registry, where: str = "
     entry = registry.get("trainer", model.train)
     own = {option.name for option in entry.options()}
     shared = {OPTION_OF_USE.get(use, use.replace("-", "_")) for use in common_uses(entry.factory)}  # type: ignore[arg-type]
-    given = {key.replace("-", "_"): value for key, value in _options(config, model).items()}
-    for key in given:
+    written = {key.replace("-", "_"): value for key, value in model.options.items()}
+    for key in written:
         if key not in own | shared:
             raise ConfigError(f"{where}: {model.train} has no option {key!r}{suggestion(key, own | shared)}")
-    table = {"use": model.train} | {key: value for key, value in given.items() if key in own}
+    given = {key.replace("-", "_"): value for key, value in _options(config, model).items()}
+    table = {"use": model.train} | {key: (given if key == WEIGHT else written)[key] for key in written if key in own}
     trainer = Spec.read("trainer", table, Names(registry, config.base), where).make()
     for option in entry.options():
-        if option.metadata.get("writes") and (written := getattr(trainer, option.name)) is not None:
-            check_output(written)
+        if option.metadata.get("writes") and (output := getattr(trainer, option.name)) is not None:
+            check_output(output)
     common = _common({key: value for key, value in given.items() if key not in own}, shared, where)
     return Training(trainer, list(map(str, inputs)), config.path(model.output), common, registry)
 
@@ -142,7 +143,7 @@ def _flat(values: Collection[Any]) -> Iterator[str]:
 def _expanded(config: Config, key: str, value: str) -> str:
     """The value; where it names a file, or a parser or weight with one, that file is no longer relative to the config.
 
-    A file is absolute, since the builder takes a relative one to begin at the config.
+    A file is absolute, since a relative one would begin at the config again.
     """
     if key == PARSER and (parser := _parser(config, value)):
         return ",".join([parser.pop("use", ""), *(f"{name}={option}" for name, option in parser.items())])
