@@ -58,6 +58,17 @@ class Half(Metric):
         return "half"
 
 
+class Fragile(Half):
+    "A metric that fails on resampled sets."
+
+    def score(self, totals):
+        if totals.ndim > 2:
+            raise KeyError("oops")
+        return np.ones(totals.shape[:-1])
+
+    sentence_scores = score
+
+
 @hookimpl
 def register_language_models(register):
     register("own", Own)
@@ -76,6 +87,7 @@ def register_tuners(register):
 @hookimpl
 def register_metrics(register):
     register("half", Half)
+    register("fragile", Fragile)
 """
 LISTS = "0 ||| a cat ||| F= 1 ||| 1\n0 ||| a dog ||| F= 2 ||| 1\n1 ||| the ||| F= 1 ||| 1\n1 ||| a ||| F= 0 ||| 1\n"
 TUNE = ("tune", "lists", "-r", "texts", "-o", "w.toml")
@@ -98,6 +110,10 @@ FAULTS = {
         "parser 'other' of own.py: parse, sentence 'a cat': found a tree over",
     ),
     "tuner": ((*TUNE, "-m", "wer", "-t", "best"), "tuner 'best' of own.py: tune: found decision 'best', wanted 'map'"),
+    "resampling": (
+        ("evaluate", "texts", "-r", "texts", "other=texts", "-m", "fragile"),
+        "plugin own.py: KeyError: 'oops'",
+    ),
     "metric": ((*TUNE, "-m", "half"), "metric 'half' of own.py: s"),
 }
 
