@@ -24,7 +24,7 @@ from rerank_plugins.core.contracts import checked_tuning
 from rerank_plugins.core.metrics_and_tuners import TuningReport
 
 RESAMPLES = 1000  # of the bootstrap
-RECORD = "held_out"  # the key of a provenance
+HELD_OUT = "held_out"  # the key of a provenance
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class HeldOutGain:
         None where nothing is recorded, or something that was edited by hand.
         """
         with suppress(LookupError, TypeError, ValueError):
-            recorded = provenance[RECORD]
+            recorded = provenance[HELD_OUT]
             values = {field.name: recorded[field.name] for field in fields(cls) if field.name in recorded}
             return cls(**{**values, "interval": Interval(*map(float, values["interval"]))}), str(recorded["metric"])
         return None

@@ -16,9 +16,8 @@ from rerank_adapters.data.unlike import LISTS, ListFacts
 from rerank_adapters.features.tables import check_same_lists
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
-from rerank_adapters.tuning import gain as gains
 from rerank_adapters.tuning.cross_validation import CrossValidation, cross_validate
-from rerank_adapters.tuning.gain import HeldOutGain, gain_over_first, raw_margin
+from rerank_adapters.tuning.gain import HELD_OUT, HeldOutGain, gain_over_first, raw_margin
 from rerank_adapters.tuning.held_out import held_out, usual_folds
 from rerank_adapters.tuning.method import Method
 from rerank_adapters.tuning.problem import record, run_tuner, score_of, take_features
@@ -92,7 +91,7 @@ def tune(
         "lists": table.provenance.get("lists"),
         SEGMENTS: segment_sample(references),
         LISTS: ListFacts.of(lists, table).record(None if gain is None else gain.replaced),
-        **({} if gain is None else {gains.RECORD: gain.record(measure.name)}),
+        **({} if gain is None else {HELD_OUT: gain.record(measure.name)}),
         **({} if selection is None else {SELECTION: asdict(selection)}),
     }
     lines = []
