@@ -11,8 +11,8 @@ half, and the differences, with 95 % intervals of the paired bootstrap.
     `+ language`   the same with n-gram and unigram models (into English), unknown words, and overlap with the source
     `+ syntax`     the same with the embedded syntactic models (with --syntax, into English)
 
-Weights whose gain over the chosen system on held-out folds of the first half is not positive are not used. --lists
-writes the lists, sources and references of one PAIR for `rerank run configs/wmt.toml`.
+Weights are used only where the 95 % interval of their gain over the chosen system, on held-out folds of the first half,
+is above zero. --lists writes the lists, sources and references of one PAIR for `rerank run configs/wmt.toml`.
 
 \b
     python -m docs.results.scripts.wmt_table wmt22.tar.xz de-en
@@ -37,6 +37,7 @@ from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.tuning.gain import HeldOutGain
 from rerank_plugins import ConfigError
 
 NAME = re.compile(r"(?:sources|references|system-outputs)/\w+\.(\w+-\w+)\.(src|ref|hyp)(?:\.(.+))?\.(\w+)")
@@ -160,7 +161,7 @@ def write_job(task: Task, folder: Path) -> None:
 
 def combinations(
     task: Task, kinds: Mapping[str, list[object]], jobs: int
-) -> tuple[dict[str, list[str]], dict[str, float]]:
+) -> tuple[dict[str, list[str]], dict[str, HeldOutGain]]:
     """The outputs of the second half by each combination, and the gain of each on held-out folds of the first half.
 
     The first output is that of the chosen system, and `oracle` is not among them.
@@ -175,9 +176,8 @@ def combinations(
         pipeline.fit(lists[:half], task.references[:half])
         held = pipeline.tuning_.held_out
         assert held is not None  # there are folds
-        gains[name] = held.score - held.first
-        reranked = [one.best for one in pipeline.predict(lists[half:])] if gains[name] > 0 else texts[half:]
-        outputs[name] = reranked
+        gains[name] = held
+        outputs[name] = [one.best for one in pipeline.predict(lists[half:])] if held.certain else texts[half:]
     return outputs, gains
 
 
@@ -185,7 +185,7 @@ def rows_of(
     pair: str,
     task: Task,
     outputs: Mapping[str, Sequence[str]],
-    held_out: Mapping[str, float],
+    held_out: Mapping[str, HeldOutGain],
     differences: dict[str, list[tuple[float, float]]],
 ) -> list[tuple[str, ...]]:
     """The rows of a pair; the differences of the combinations are added to `differences`."""
@@ -205,7 +205,10 @@ def rows_of(
         if name in held_out:
             gained = tuple(s.comparison.difference if s.comparison else 0.0 for s in scores)
             differences.setdefault(name, []).append((gained[0], gained[1]))
-        shown = f"{held_out[name]:+.2f}" if name in held_out else ""
+        shown = ""
+        if name in held_out:
+            low, high = held_out[name].interval
+            shown = f"{held_out[name].gain:+.2f} ({low:+.2f} to {high:+.2f})"
         rows.append((pair, str(len(task.systems)), name, shown, *cells))
     return rows
 
