@@ -124,7 +124,7 @@ def measured_gain(
     folds = usual_folds(problem, tuner) if folds is None else folds
     if not folds:
         if method.margin == "tuned":
-            raise ConfigError("a margin is tuned on held-out lists, expected at least two lists, and held_out_folds")
+            raise ConfigError("a margin is tuned on held-out lists, expected at least two lists and two held_out_folds")
         return None
     with StatusLine("measuring what the weights gain on held-out lists"):
         held = held_out(problem, tuner, start, folds, method.seed, method.processes)
