@@ -144,16 +144,18 @@ class JobFiles:
                     self._add(child, lists, texts, reader)
         else:
             try:
-                found = None if is_language_model(path) else reader.lists_of(path)
-            except FormatError:
+                is_model = is_language_model(path)
+            except FormatError:  # a file of another kind
                 if path not in self.of_folders:
                     raise
                 self.unused.append(path)
                 return
-            if found:
-                self.lists.append(found)
+            if is_model:
+                self.models.append(path)
+            elif lists_of_file := reader.lists_of(path):
+                self.lists.append(lists_of_file)
             else:
-                (self.models if is_language_model(path) else self.texts).append(path)
+                self.texts.append(path)
 
 
 @dataclass(frozen=True)
