@@ -27,9 +27,7 @@ SAMPLES = 100  # resampled tuning sets for the intervals of weights
 
 @click.command("ablate")
 @click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="CONFIG|NBEST...")
-@click.option("-r", "--reference", "references", multiple=True, type=options.FILE, metavar="FILE",
-              help="A file of references of the lists. Repeatable.")  # fmt: skip
-@options.pairing_options
+@options.references_option(required=False)
 @options.table_option
 @click.option("--part", "parts", multiple=True, type=click.Choice(PARTS),
               help="Measure only this part. Repeatable.",

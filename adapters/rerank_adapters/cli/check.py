@@ -24,10 +24,7 @@ COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 @click.argument("config", type=options.FILE, required=False)
 @click.option("--nbest", multiple=True, type=options.FILE, metavar="FILE",
               help="Check these n-best lists. Repeatable; no config is needed.")  # fmt: skip
-@click.option("-r", "--reference", "references", multiple=True, type=options.FILE, metavar="FILE",
-              help="The references of the lists. Repeatable.")  # fmt: skip
-@options.reference_form_option
-@options.unpaired_option
+@options.references_option(required=False)
 @options.source_option
 @options.metric_option
 @options.format_option

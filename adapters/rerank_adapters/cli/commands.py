@@ -40,7 +40,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "surprisal": ("applications.language_models.surprisal", "Measure the surprisal of each word of a TEXT."),
         "mix": ("applications.language_models.mix", "Fit the weights of a mixture of language models by EM."),
         "sample": ("applications.language_models.sample", "Draw sentences at random from a language model."),
-        "ground": ("applications.referential", "Show what the words of a TEXT refer to."),
+        "ground": ("applications.referential", "Show the referents of the words of a TEXT."),
         "clusters": ("applications.svs", "Show the concepts of a category, and their most probable headwords."),
     },
     "trees": {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("cross-validate")
 @click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="NBEST...")
-@options.references_option
+@options.references_option()
 @click.option("-t", "--tuner", "tuners", multiple=True, metavar="TUNER", shell_complete=plugin_names("tuner"),
               help=f"Compare this tuner: {options.PLUGIN_HELP}. Repeatable.",
               show_default="all that need no options")  # fmt: skip

@@ -24,7 +24,7 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 
 @click.command("evaluate")
 @click.argument("systems", nargs=-1, type=click.Path(), metavar="[NAME=]SYSTEM...")
-@options.references_option
+@options.references_option()
 @click.option(
     "--system-form", type=options.Form(["auto", "lines", "kaldi", "trn", "json", "icefall", "sgm"]),
     help="The form of the SYSTEMs, where it is not what their lines show; json,key=KEY names the key of the outputs.",

@@ -103,9 +103,7 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
               show_default="the first that has ID, test sets first")  # fmt: skip
 @click.option("-w", "--weights", type=options.FILE, metavar="WEIGHTS",
               help="Explain NBEST lists by these weights (.toml) instead of a job.")  # fmt: skip
-@click.option("-r", "--reference", "references", multiple=True, type=options.FILE, metavar="FILE",
-              help="References of the NBEST lists. Repeatable.")  # fmt: skip
-@options.pairing_options
+@options.references_option(required=False)
 @options.source_option
 @options.trust_pairs_option
 @click.option("-a", "--hypothesis", default="best", show_default=True, metavar="CHOICE",

@@ -132,19 +132,6 @@ tuner_option = click.option(
     help=f"Tune with this tuner: {PLUGIN_HELP}.",
     show_default="mira",
 )  # fmt: skip
-reference_form_option = click.option(
-    "--reference-form", default="auto", show_default=True, metavar="FORM",
-    type=Form(FORMS),
-    help="How the references name their segments: lines (numbered from 0), lines-from-1, kaldi (an id in front), trn"
-    " (an id at the end), json (or json,key=KEY,id_key=KEY; id_key=none numbers the lines), icefall, fairseq, stm, or"
-    " sgm (NIST's SGML and WMT's XML). With auto, lines are counted if the ids of the segments are numbers;"
-    " otherwise the form is the one that has all ids.",
-)  # fmt: skip
-unpaired_option = click.option(
-    "--unpaired", type=click.Choice(["empty", "leave-out", "error"]), default="empty", show_default=True,
-    help="What becomes of segments that have no list or no output: an evaluation counts them as empty hypotheses, and"
-    " tuning leaves them out (empty); or they are left out, as are those without a reference; or they are an error.",
-)  # fmt: skip
 source_option = click.option(
     "--source", type=FILE, metavar="FILE", help="Read the source sentences from this file, one line per segment."
 )  # fmt: skip
@@ -178,6 +165,12 @@ trust_pairs_option = click.option(
     "--trust-pairs", is_flag=True,
     help="Go on where hypotheses and references do not seem to belong together, which is an error otherwise.",
 )  # fmt: skip
+scheduler_option = click.option(
+    "--scheduler", envvar="RERANK_SCHEDULER", metavar="ADDRESS", default="",
+    help="Send the work to the Dask cluster whose scheduler has this address, tcp://HOST:8786, or that of the"
+         " environment variable RERANK_SCHEDULER.",
+    show_default="processes of this machine",
+)  # fmt: skip
 FLAGS: dict[str, Callable[[Any], Any]] = {
     "features": feature_option,
     "metrics": metric_option,
@@ -208,25 +201,29 @@ model_output = click.option(
 
 def pairing_options(command: Command) -> Command:
     """How references are matched with segments, and what becomes of segments that only one file has."""
-    return reference_form_option(unpaired_option(command))
+    form = click.option(
+        "--reference-form", default="auto", show_default=True, metavar="FORM", type=Form(FORMS),
+        help="How the references name their segments: lines (numbered from 0), lines-from-1, kaldi (an id in front),"
+             " trn (an id at the end), json (or json,key=KEY,id_key=KEY; id_key=none numbers the lines), icefall,"
+             " fairseq, stm, or sgm (NIST's SGML and WMT's XML). With auto, lines are counted if the ids of the"
+             " segments are numbers; otherwise the form is the one that has all ids.",
+    )  # fmt: skip
+    unpaired = click.option(
+        "--unpaired", type=click.Choice(["empty", "leave-out", "error"]), default="empty", show_default=True,
+        help="What becomes of segments that have no list or no output: an evaluation counts them as empty hypotheses,"
+             " and tuning leaves them out (empty); or they are left out, as are those without a reference; or they are"
+             " an error.",
+    )  # fmt: skip
+    return form(unpaired(command))
 
 
-def references_option(command: Command) -> Command:
-    """`-r`: reference files, repeatable, and their form."""
-    return click.option(
-        "-r", "--reference", "references", multiple=True, type=FILE, required=True, metavar="FILE",
+def references_option(*, required: bool = True) -> Callable[[Command], Command]:
+    """`-r`: reference files, repeatable, and how they are matched with segments."""
+    option = click.option(
+        "-r", "--reference", "references", multiple=True, type=FILE, required=required, metavar="FILE",
         help="A file of references, one line per segment. Repeat the option where segments have several references.",
-    )(pairing_options(command))  # fmt: skip
-
-
-def scheduler_option(command: Command) -> Command:
-    """`--scheduler`: the address of the Dask cluster that does the work of the command; empty without one."""
-    return click.option(
-        "--scheduler", envvar="RERANK_SCHEDULER", metavar="ADDRESS", default="",
-        help="Send the work to the Dask cluster whose scheduler has this address, tcp://HOST:8786, or that of the"
-             " environment variable RERANK_SCHEDULER.",
-        show_default="processes of this machine",
-    )(command)  # fmt: skip
+    )  # fmt: skip
+    return lambda command: option(pairing_options(command))
 
 
 def text_steps(steps: tuple[str, ...], usual: tuple[str, ...] = ("penn-tokenize",)) -> tuple[str, ...]:

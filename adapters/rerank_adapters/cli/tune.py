@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("tune")
 @click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="NBEST...")
-@options.references_option
+@options.references_option()
 @click.option("-o", "--output", type=options.output_file, required=True, metavar="FILE",
               help="Write the weights to this file (.toml).")  # fmt: skip
 @options.table_option

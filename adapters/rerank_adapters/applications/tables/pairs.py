@@ -47,9 +47,7 @@ def pair_lines(
 
 @click.command("pairs")
 @click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="NBEST...")
-@click.option("-r", "--reference", "references", multiple=True, type=options.FILE, metavar="FILE",
-              help="A file of references of the lists. Repeatable.")  # fmt: skip
-@options.pairing_options
+@options.references_option(required=False)
 @click.option("--mbr", is_flag=True, help="Add the pairs of hypotheses of each list, for MBR decisions.")
 @click.option("--text", "steps", multiple=True, metavar="STEP",
               help="Apply this text step, or several joined by `+`, as a metric does. Repeatable.")  # fmt: skip
