@@ -18,7 +18,8 @@ from rerank_adapters.evaluation import (
     oracle,
     system_statistics,
 )
-from rerank_adapters.evaluation.result import Comparison, length_buckets
+from rerank_adapters.evaluation.groups import length_buckets
+from rerank_adapters.evaluation.result import Comparison
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import ConfigError, FormatError, RerankError
 from tests.evaluation import naive_evaluation as naive

@@ -13,19 +13,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rerank_adapters.evaluation.errors import count_errors
+from rerank_adapters.evaluation.groups import Bucket, Group, by_name, length_buckets
 from rerank_adapters.evaluation.measure import Measure, through
 from rerank_adapters.evaluation.oracle import oracle
 from rerank_adapters.evaluation.result import (
-    Bucket,
     Evaluation,
-    Group,
     MetricResult,
     OracleScores,
     PairedComparison,
     Segment,
     SystemScore,
-    by_name,
-    length_buckets,
 )
 from rerank_adapters.evaluation.samples import Resampling, Samples, resample, system_statistics
 from rerank_adapters.formats.nist.markup import first_alternative, shown

@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from rerank_adapters.evaluation.result import Comparison, Group
+from rerank_adapters.evaluation.groups import Group
+from rerank_adapters.evaluation.result import Comparison
 from rerank_adapters.evaluation.significance import (
     Interval,
     bootstrap_p_value,

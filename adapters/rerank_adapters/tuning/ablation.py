@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_adapters.evaluation.result import by_name
+from rerank_adapters.evaluation.groups import by_name
 from rerank_adapters.evaluation.significance import Gain, holm, paired_gains
 from rerank_adapters.job.config import Evaluation
 from rerank_adapters.tuners.within_lists import correlations_within_lists
