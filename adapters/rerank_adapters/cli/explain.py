@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,66 +18,39 @@ from rerank_adapters.report.explanation import explanation_record
 from rerank_adapters.report.explanation_lines import explanation_lines
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import read_weights
-from rerank_plugins import ConfigError, FeatureTable, NBestList
+from rerank_plugins import ConfigError, FeatureTable
 from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.plugins import Registry
 from rerank_plugins.kit.files.standard_streams import data_stream
 
 if TYPE_CHECKING:
+    from rerank_adapters.data.dataset import Dataset, Files
     from rerank_adapters.job.config import Config, DataSet
     from rerank_adapters.job.job import Job
 
 
-class Segment(NamedTuple):
-    """A list, its references, and the table of its features alone, if there is one."""
-
-    nbest: NBestList
-    references: tuple[str, ...]
-    table: FeatureTable | None = None
-
-
-def segment_of_job(job: Job, config: Path, folder: Path, name: str | None, segment: str) -> Segment:
-    """The segment of a job whose files are in the work folder; its feature table need not be there.
-
-    Raises ConfigError for a data set or a segment that the job does not have.
-    """
+def data_of_job(job: Job, config: Path, name: str | None, segment: str) -> Dataset:
+    """The data set of a job that has a segment. Raises ConfigError for a data set or a segment that is not there."""
     from rerank_adapters.data.dataset import Dataset
-    from rerank_adapters.features.tables import check_same_lists
 
     for set_name, data_set in _data_sets(job.config, config, name).items():
         data = Dataset.read(set_name, job.files(data_set), job.format, "evaluation")
         warn(data.findings)
-        ids = data.ids
-        if segment in ids:
-            place, table = ids.index(segment), None
-            if (path := folder / f"{set_name}.npz").is_file():
-                whole = FeatureTable.load(path)
-                check_same_lists(data.lists, whole)
-                table, _ = whole.take_segments([place])
-            return Segment(data.lists[place], data.references[place], table)
+        if segment in data.ids:
+            return data
     where = f"the data set {name!r}" if name else f"{config}"
     raise ConfigError(f"{where} has no segment {segment!r}")
 
 
-def segment_of_lists(
-    job: Job,
-    nbest: Sequence[str],
-    references: Sequence[Path],
-    source: Path | None,
-    segment: str,
-    form: ReferenceForm = "auto",
-    unpaired: Unpaired = "empty",
-) -> Segment:
-    """The segment of lists. Raises ConfigError where they do not have it, or are not those of the references."""
-    from rerank_adapters.data.dataset import Dataset, Files
+def data_of_lists(job: Job, files: Files, segment: str) -> Dataset:
+    """The lists. Raises ConfigError where they lack a segment, or are not those of the references."""
+    from rerank_adapters.data.dataset import Dataset
 
-    files = Files(nbest, references, source, None, form, unpaired)
     data = Dataset.read("lists", files, job.format, "tuning", job.content_check(styles=False))
     warn([*data.findings, *data.doubts])
     if segment not in data.ids:
-        raise ConfigError(f"{nbest[0]}: no segment {segment!r}{suggestion(segment, data.ids)}")
-    place = data.ids.index(segment)
-    return Segment(data.lists[place], data.references[place])
+        raise ConfigError(f"{files.lists[0]}: no segment {segment!r}{suggestion(segment, data.ids)}")
+    return data
 
 
 def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSet]:
@@ -145,6 +117,8 @@ def command(
     rerank explain 17 -c configs/mt.toml --against oracle
     rerank explain 17 test.nbest.gz -w weights.toml -r test.en --source test.de
     """  # noqa: D301
+    from rerank_adapters.data.dataset import Files
+    from rerank_adapters.features.tables import check_same_lists
     from rerank_adapters.job.job import Job
     from rerank_adapters.report.output import report_console
     from rerank_adapters.run.explain import explain
@@ -168,15 +142,24 @@ def command(
     tuned = read_weights(weights)
     job = Job.of_record(tuned.provenance, weights, registry).changed(trust_pairs=trust_pairs)
     models = job.language_models
+    table_file = None
     if config is not None:
         models = own.language_models  # also those that no feature uses
-        subject = segment_of_job(own, config, folder, name, segment)
+        data = data_of_job(own, config, name, segment)
+        table_file = folder / f"{data.name}.npz"
     elif not nbest:
         raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
     else:
         with job.reading_lists():
-            subject = segment_of_lists(job, nbest, references, source, segment, reference_form, unpaired)
-    table = subject.table if subject.table is not None else next(job.extraction().stream([subject.nbest]))[1]
+            files = Files(nbest, references, source, None, reference_form, unpaired)
+            data = data_of_lists(job, files, segment)
+    place = data.ids.index(segment)
+    if table_file is not None and table_file.is_file():
+        whole = FeatureTable.load(table_file)
+        check_same_lists(data.lists, whole)
+        table, _ = whole.take_segments([place])
+    else:
+        ((_, table),) = job.extraction().stream([data.lists[place]])
     known = [*job.config.parser, *registry.entries["parser"], "none"]
     for spec in parsers:
         if spec.partition(",")[0] not in known:
@@ -185,9 +168,9 @@ def command(
     with StatusLine("scoring words and parsing"):
         explained = partial(
             explain,
-            subject.nbest,
+            data.lists[place],
             table,
-            subject.references,
+            data.references[place],
             weights=tuned,
             features=job.features(),
             measures=job.measures,

@@ -40,14 +40,12 @@ class Style:
 
     `kinds` is what `looks_like` finds in them, `models` are the steps before models of written text, which in English
     read tokens of the Penn Treebank, `metric` those of both sides before a metric, and `undo` those that join pieces.
-    `spoken` says whether the references have no case or punctuation, as transcripts do, and `tokenised` whether both
-    sides are tokenised when a metric reads them.
+    `tokenised` says whether both sides are tokenised when a metric reads them.
     """
 
     kinds: tuple[str, ...]
     models: tuple[str, ...]
     metric: tuple[str, ...]
-    spoken: bool
     tokenised: bool
 
     @classmethod
@@ -59,15 +57,14 @@ class Style:
         """
         undo = undoing(hypotheses)
         whole = TextPipeline(undo).apply(hypotheses)
-        spoken = _is_spoken(references)
         steps = steps_between(hypotheses, references, language)
         if not set(undo) <= set(steps):  # both sides have pieces
             steps = (*undo, *steps)
-        plain = metric == "wer" if metric else spoken
+        plain = metric == "wer" if metric else _is_spoken(references)
         steps = tuple(step for step in steps if not step.startswith("tokenize:" if plain else "no-punctuation"))
         seen = looks_like(TextPipeline(steps).apply(hypotheses))
         kinds = tuple(sorted(looks_like(hypotheses)))
-        return cls(kinds, (*undo, *_to_written(whole, language)), steps, spoken, "tokenised" in seen)
+        return cls(kinds, (*undo, *_to_written(whole, language)), steps, "tokenised" in seen)
 
 
 def _to_written(texts: Sequence[str], language: str | None) -> tuple[str, ...]:
@@ -80,6 +77,7 @@ def _to_written(texts: Sequence[str], language: str | None) -> tuple[str, ...]:
 
 
 def _is_spoken(texts: Sequence[str]) -> bool:
+    """Whether texts have neither case nor punctuation, as transcripts do."""
     punctuated = sum(text.rstrip().endswith(PUNCTUATION) for text in texts)
     return bool(CASES & looks_like(texts)) and 20 * punctuated < len(texts)
 
