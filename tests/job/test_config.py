@@ -6,6 +6,7 @@ import pytest
 
 from rerank_adapters.job.config import Config, line_of_key, read_config
 from rerank_plugins import ConfigError
+from tests.command_line import refused
 
 GOOD = """
 seed = 3
@@ -97,3 +98,11 @@ def test_line_of_key_under_its_table():
     text = "a = 1\n[x]\nb = 1\n[y]\nb = 2\n"
     assert line_of_key(text, ["y", "b"]) == 5
     assert line_of_key(text, ["y", "missing"]) == 4
+
+
+def test_a_fault_in_the_second_of_two_tables_is_named_by_its_line(tmp_path):
+    tests = (
+        '[[test]]\nname = "a"\nnbest = ["a"]\nunpaired = "empty"\n[[test]]\nname = "b"\nnbest = ["b"]\nunpaired = "x"\n'
+    )
+    said = refused("check", write(tmp_path, f'[tune]\nnbest = ["t"]\n{tests}'))
+    assert said.startswith(f"{tmp_path / 'job.toml'}:10: key 'test.1.unpaired' is 'x'")

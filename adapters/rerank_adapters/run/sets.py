@@ -32,6 +32,7 @@ class Sets:
         self._form = identity(job.format)  # before it has read a file, and knows which format it is
         self._read: dict[str, Dataset] = {}
         self._checked = False
+        self.said: set[str] = set()  # the doubts that the user has read: those of several sets are often the same
 
     def lists_key(self, name: str) -> str:
         """What the lists of a set depend on, and the code of the program."""

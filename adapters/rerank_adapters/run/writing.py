@@ -35,7 +35,8 @@ def write_features(system: Job, sets: Sets, set_: str, first: bool, path: Path) 
     data = sets.tuning() if set_ == TUNE else sets[set_]
     if first:
         yield f"{set_}: {data.size}"
-        yield from (f"rerank: warning: {doubt}" for doubt in data.doubts)
+        yield from (f"rerank: warning: {doubt}" for doubt in data.doubts if doubt not in sets.said)
+        sets.said.update(data.doubts)
     path.parent.mkdir(parents=True, exist_ok=True)  # now that the lists and settings are known to be right
     system.extraction(set_).table(data.lists, folder=path.parent).save(path)
 
