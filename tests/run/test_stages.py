@@ -251,6 +251,15 @@ def test_a_dry_run_says_what_a_run_would_do(place):
     assert planned(place)["do"] == STEPS
 
 
+def test_a_dry_run_reads_no_lists(place, monkeypatch):
+    def read(*arguments, **options):
+        raise AssertionError("lists are read")
+
+    monkeypatch.setattr(dataset, "read_nbest", read)
+    shutil.rmtree(place / "work")
+    assert planned(place)["do"] == STEPS
+
+
 def test_stages_of_a_folder(tmp_path):
     """A stage says its lines again where it is not done again; where an earlier one is, its key is another one."""
     said = []

@@ -170,7 +170,7 @@ class Stages:
         """Extract the features of a set: all of them, or those of a system that comes first."""
         features = system.features(set_)
         own = [
-            self.sets.lists_key(set_),
+            self.sets.lists[set_],
             [[feature.label, feature.identity] for feature in features],
             system.config.ranks,
             self.records[system.name],
@@ -184,7 +184,7 @@ class Stages:
         """Tune the weights of a system."""
         config, start = system.config, system.config.tuning.start
         own = [
-            self.sets.references_key(TUNE),
+            self.sets.references[TUNE],
             config.tuning.model_dump(mode="json"),
             config.path(start) if isinstance(start, str) and start not in NAMED_STARTS else None,
             [system.tuner, system.margin, config.seed, config.evaluation.resample_groups],
@@ -200,7 +200,7 @@ class Stages:
         needs, whole = [self.table(set_, system), weights_file(system.name)], system is self.job
         files = [_file(set_, system.name, ".1best"), *([f"{set_}.nbest.gz"] if whole else [])]
         write = partial(write_lists, system, self.sets, set_, *self.paths(needs))
-        own = self.sets.references_key(set_)  # they say how many lines the 1-bests have
+        own = self.sets.references[set_]  # they say how many lines the 1-bests have
         self.make(set_, "reranked lists" if whole else "1-bests", system, files, needs, own, write)
 
     def contributions(self) -> None:

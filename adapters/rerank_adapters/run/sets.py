@@ -21,6 +21,10 @@ class Sets:
     """The tuning set, and the test sets by name; a set is in memory until it is forgotten.
 
     Raises ConfigError for a job without a tuning set.
+
+    `files`       the files of each set, in the order of a run
+    `lists`       by set, the identity of what its lists depend on, and of the code of the program
+    `references`  by set, the identity of what its references and its groups depend on
     """
 
     def __init__(self, job: Job) -> None:
@@ -29,23 +33,19 @@ class Sets:
             raise ConfigError("the config has no [tune] table, which names the lists that weights are tuned on")
         self.job = job
         self.files = {TUNE: config.tune, **{test.name: test for test in config.test}}
-        self._form = identity(job.format)  # before it has read a file, and knows which format it is
+        self.references: dict[str, str] = {}
+        self.lists: dict[str, str] = {}
+        program = [job.format, Job, FeatureTable, __version__]  # the format as it is before it has read a file
+        for name, data in self.files.items():
+            files = job.files(data)
+            pairs = [[Path(path) for path in files.references], files.groups, files.reference_form, files.unpaired]
+            lists = [[Path(path) for path in files.lists], files.source, files.reference_form if files.source else ""]
+            self.references[name] = identity(pairs)
+            left_out = pairs if files.unpaired == "leave-out" else []  # then the references say which lists there are
+            self.lists[name] = identity(lists, left_out, program)
         self._read: dict[str, Dataset] = {}
         self._checked = False
         self.said: set[str] = set()  # the doubts that the user has read: those of several sets are often the same
-
-    def lists_key(self, name: str) -> str:
-        """What the lists of a set depend on, and the code of the program."""
-        files = self.job.files(self.files[name])
-        own = [[Path(path) for path in files.lists], files.source, files.source and files.reference_form]
-        paired = self.references_key(name) if files.unpaired == "leave-out" else ""  # says which lists there are
-        return identity(self._form, own, paired, [Job, FeatureTable], __version__)
-
-    def references_key(self, name: str) -> str:
-        """What the references of a set and its groups depend on."""
-        files = self.job.files(self.files[name])
-        own = [[Path(path) for path in files.references], files.groups]
-        return identity(own, files.reference_form, files.unpaired)
 
     def read_files(self) -> Iterator[Path]:
         """All files that a run reads: those of the sets, and start weights."""
