@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.formats.guessing import AutoFormat, guess
+from rerank_adapters.formats.auto import AutoFormat
+from rerank_adapters.formats.guessing import guess
 from rerank_adapters.formats.htk_lattices import HtkSlfFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.core.errors import FormatError

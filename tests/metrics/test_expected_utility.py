@@ -73,7 +73,7 @@ def test_it_decides_by_minimum_bayes_risk(samples: Path, tmp_path: Path) -> None
 def test_values_are_those_of_mbrs_in_less_time(metric: str, root: Path, tmp_path: Path) -> None:
     """The lists of the phrase-based example; the pseudo-references are those of another system's beam."""
     pytest.importorskip("mbrs.metrics", reason="not installed: pip install mbrs", exc_type=ImportError)
-    from rerank_adapters.formats.guessing import AutoFormat
+    from rerank_adapters.formats.auto import AutoFormat
     from rerank_adapters.formats.reading import read_nbest
 
     if metric == "chrf":

@@ -23,8 +23,8 @@ import numpy as np
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_adapters.data.given_texts import pipeline_of
+from rerank_adapters.formats.auto import AutoFormat
 from rerank_adapters.formats.frames import is_frame
-from rerank_adapters.formats.guessing import AutoFormat
 from rerank_adapters.formats.outputs import OneBests
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.reading import read_nbest

@@ -2,30 +2,25 @@
 
 A guess is made only where the lines have a sign that no other format has; a text that could be several things is an
 error that names the candidates. `moses` stands for every list with `|||` that shows no sign of another dialect.
-
-The format `auto` names the format that it guessed where the sign may be there by chance. The first file decides for all
-files of a job. A list that is written without having been read is written in Moses's format.
 """
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from rerank_adapters.formats.columnar import ENDINGS as TABLE_ENDINGS
 from rerank_adapters.formats.columnar import kind_of, open_lines
-from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.delimited import BAR
 from rerank_adapters.formats.list_files import lists_in
 from rerank_adapters.formats.named_formats import format_named
 from rerank_adapters.formats.no_text import begins_json, check_text
 from rerank_adapters.formats.srilm import PAUSES
-from rerank_plugins import FormatError, NBestFormat, NBestList, PluginError, Rescored
+from rerank_plugins import FormatError, NBestFormat
 from rerank_plugins.core.json_and_toml import read_json
 
 MAX_LINES = 40  # the lines that are examined
@@ -55,7 +50,6 @@ JSON_WANTED = (
 )
 DELIMITED = ("moses", "cdec", "joshua", "travatar", "marian")
 LIKE_TEXT = ("kaldi", "kaldi-lattice", "espnet")  # whose lines may as well be those of a text
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -343,68 +337,3 @@ def _keys(value: Any, depth: int) -> set[str]:
     if isinstance(value, list):
         return set().union(*(_keys(inner, depth) for inner in value[:3]))
     return set()
-
-
-class AutoFormat(NBestFormat):
-    """The format that the first lines of the lists show; the other formats are named where they show none."""
-
-    reads_json: ClassVar[bool] = True
-
-    def __init__(self) -> None:
-        self._guess: Guess | None = None
-        self._format: NBestFormat | None = None
-
-    @property
-    def guessed_name(self) -> str | None:
-        """The name of the format, once a file has been read."""
-        return self._guess.name if self._guess is not None else None
-
-    @property
-    def dense_rule(self) -> DenseRule | None:
-        """The rule of the format for sparse features; None before a file has been read."""
-        rule: DenseRule | None = getattr(self._format, "dense_rule", None)
-        return rule
-
-    def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
-        """Yield the lists as the format reads them. Raises FormatError, with candidates, where none is shown."""
-        stream = iter(lines)
-        if self._format is None:
-            head = list(islice(stream, MAX_LINES))
-            if not head:
-                return
-            self._choose(guess(head, path), path)
-            stream = chain(head, stream)
-        yield from self.chosen.read(stream, path)
-
-    def read_folder(self, folder: str) -> Iterator[NBestList]:
-        """Yield the lists of a folder as the format reads them."""
-        if self._format is None:
-            self._choose(guess_folder(folder), folder)
-        yield from self.chosen.read_folder(folder)
-
-    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
-        """Yield the lines of a list in the format in which the lists were read."""
-        return self.chosen.write(nbest, rescored)
-
-    def spelling(self, text: str) -> str:
-        """The text as the format writes it."""
-        return self.chosen.spelling(text)
-
-    @property
-    def chosen(self) -> NBestFormat:
-        """The format in which the lists were read; that of Moses where none have been."""
-        if self._format is None:
-            self._choose(MOSES, "")
-        if self._format is None:
-            raise PluginError(f"there is no format {MOSES.name!r}")
-        return self._format
-
-    def _choose(self, guess: Guess, path: str) -> None:
-        self._guess, self._format = guess, format_of(guess)
-        level = logging.INFO if guess.uncertain else logging.DEBUG
-        logger.log(level, "rerank: %s reads as %s; --format names another format", path, guess.title)
-
-
-def known_format(format: NBestFormat) -> NBestFormat:
-    """The format itself or, where it is guessed, the format that was found: lists must have been read."""
-    return format.chosen if isinstance(format, AutoFormat) else format

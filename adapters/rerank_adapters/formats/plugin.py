@@ -8,6 +8,6 @@ from rerank_plugins.core.hookspecs import Register
 @hookimpl
 def register_nbest_formats(register: Register) -> None:
     """Register the formats of the decoders and recognisers that are supported, and the one that finds out which."""
-    register("auto", "rerank_adapters.formats.guessing:AutoFormat")
+    register("auto", "rerank_adapters.formats.auto:AutoFormat")
     for name in FORMATS:
         register(name, place_of(name))

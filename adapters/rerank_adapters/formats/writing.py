@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from rerank_adapters.formats.auto import known_format
 from rerank_adapters.formats.columnar import ENDINGS as TABLE_ENDINGS
-from rerank_adapters.formats.guessing import MOSES, Guess, format_of, known_format
+from rerank_adapters.formats.guessing import MOSES, Guess, format_of
 from rerank_adapters.formats.reading import without_lines
 from rerank_plugins import ConfigError, NBestFormat, NBestList, Rescored, open_atomic
 from rerank_plugins.core.contracts import checked_lines

@@ -1,4 +1,4 @@
-"""Models by their files: which plugin reads a file, which parser its trees want, and the models that commands name."""
+"""Models by their files: the plugins that read them, and the models that commands name."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, LanguageModel, SentenceModel
 from rerank_plugins.core.plugins import Entry, Registry
-from rerank_plugins.kit.files.cached_parser import CachedParser, recorded_parser
-from rerank_plugins.kit.files.languages import ENGLISH, models_of
-from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.languages import ENGLISH
+from rerank_plugins.kit.files.model_file import model_kind
 from rerank_plugins.kit.language_models import with_words
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary, open_arpa
 
@@ -58,23 +58,6 @@ def _advice(path: Path) -> str:
 def _is_arpa(path: Path) -> bool:
     with open_arpa(path) as stream:
         return any(line.strip() == b"\\data\\" for line in stream.read(HEAD_BYTES).splitlines()[:1000])
-
-
-def parser_of(model: Path, language: str) -> dict[str, Any]:
-    """The table of the parser of a model of trees where none is named; empty without one.
-
-    It is the parser that the model file records, or else that of the language, but not of English: trees that were made
-    from dependencies are those of `biaffine`, others those of `pcfg`.
-    """
-    if recorded := recorded_parser(model):
-        return recorded
-    if language in ("", ENGLISH):
-        return {}
-    of_words = model_kind(model) == "dependency"
-    use = "biaffine" if of_words or read_trained_on(model).labels else "pcfg"
-    if use not in models_of(language):
-        return {}
-    return {"use": use} if of_words or use == "pcfg" else {"use": use, "constituents": True}
 
 
 def load_parser(given: str, names: Names) -> CachedParser:

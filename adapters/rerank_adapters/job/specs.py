@@ -18,6 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+from rerank_adapters.job.model_parsers import parser_of
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.text import KINDS, TextPipeline, in_language, is_step, split_steps
 from rerank_plugins import (
@@ -260,8 +261,6 @@ class Spec:
         values = {**self.implied, **self.options}
         if not _takes_parser(options) or values.get("parser") is not None or not isinstance(values.get("model"), Path):
             return self
-        from rerank_adapters.job.models import parser_of  # which reads the headers of model files
-
         if not (table := parser_of(values["model"], names.language)):
             return self
         entry = names.registry.entries["parser"].get(table["use"])

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_adapters.formats.guessing import AutoFormat
+from rerank_adapters.formats.auto import AutoFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF

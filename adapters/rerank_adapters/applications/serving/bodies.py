@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat, ValidationError
 
+from rerank_adapters.formats.auto import AutoFormat
 from rerank_adapters.formats.guessing import MAX_LINES as GUESSED_LINES
-from rerank_adapters.formats.guessing import AutoFormat, guess
+from rerank_adapters.formats.guessing import guess
 from rerank_adapters.formats.one_line import one_line
 from rerank_adapters.formats.writing import is_written
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList
