@@ -130,7 +130,7 @@ class WordClassesTrainer(Trainer):
     reads = "files"
     to_stdout = True
 
-    text: tuple[str, ...] = option(
+    text: tuple[Path, ...] = option(
         (), metavar="FILE", doc="Keep the most frequent words of this tokenised text as they are. Repeatable."
     )
     max_words: Annotated[int, Field(ge=1)] = option(200, doc="How many of the most frequent words to keep.")
@@ -149,7 +149,7 @@ def _write(classes: WordClasses, path: Path) -> None:
         out.writelines(classes.lines())
 
 
-def frequent_words(texts: Sequence[str], number: int) -> list[str]:
+def frequent_words(texts: Sequence[str | Path], number: int) -> list[str]:
     """The most frequent words of tokenised texts, in lower case; ties are in alphabetical order."""
     counts: Counter[str] = Counter()
     for path in texts:

@@ -11,6 +11,7 @@ from rerank_adapters.applications.training.common_options import CommonOptions
 from rerank_adapters.applications.training.opened_data import opened_data
 from rerank_adapters.applications.training.tree_source import DEPENDENCIES, NamedParser, TreeSource
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.job.specs import Names
 from rerank_plugins import Trained, Trainer
 from rerank_plugins.core.loader import load_plugins
 from tests.conftest import ROOT
@@ -38,7 +39,7 @@ def test_a_long_training_says_how_long_it_takes(tmp_path, monkeypatch, seconds, 
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     trainer = Slow(seconds, clock)
     opened_data(
-        trainer, [], tmp_path / "model", CommonOptions(), load_plugins(BUILTIN, installed=False), lines.append
+        trainer, [], tmp_path / "model", CommonOptions(), Names(load_plugins(BUILTIN, installed=False)), lines.append
     ).train()
     assert lines == said
 

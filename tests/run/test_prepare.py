@@ -175,3 +175,21 @@ def test_a_treebank_of_parsed_text_is_a_model(place):
     assert [tree.words for tree in trees] == [("sie",), ("sie",), ("er",), ("er",)]
     assert "4 trees" in ran.err
     assert "4 words" in ran.err
+
+
+def test_the_text_of_word_classes_is_a_file_and_no_text_steps(place):
+    """The trainer has an option of that name, in the place of the common one."""
+    (place / "job.toml").write_text(
+        """
+        nbest = { use = "moses" }
+        [[model]]
+        train = "word-classes"
+        inputs = ["bank.conllu"]
+        output = "models/classes.tsv"
+        options = { text = ["more.en"], max_words = 1 }
+        """
+    )
+    assert "trained 1 model of 1" in done("prepare", place / "job.toml").err
+    assert "trained 0 models of 1" in done("prepare", place / "job.toml").err
+    (place / "more.en").write_text("the dog\n")
+    assert "trained 1 model of 1" in done("prepare", place / "job.toml").err

@@ -32,7 +32,7 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     rerank prepare configs/tatoeba-de-en.toml
     rerank run configs/tatoeba-de-en.toml
     """  # noqa: D301
-    from rerank_adapters.applications.training.model_tables import chosen_models, identity_of_model, training_of
+    from rerank_adapters.applications.training.model_tables import chosen_models, training_of
     from rerank_adapters.job.config import read_config
     from rerank_adapters.run.workdir import Workdir
     from rerank_plugins.core.loader import with_files
@@ -48,9 +48,7 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     for model, training in zip(models, trainings, strict=True):
         output = training.output
         folder = Workdir(output.parent, partial(click.echo, err=True), force)
-        folder.make(
-            output.name, [output.name], identity_of_model(settings, model), partial(_train, model.train, training)
-        )
+        folder.make(output.name, [output.name], training.identity, partial(_train, model.train, training))
         if folder.stages[0].unchanged:
             click.echo(f"{output}: unchanged, so not trained again", err=True)
         else:

@@ -60,11 +60,16 @@ def _is_arpa(path: Path) -> bool:
         return any(line.strip() == b"\\data\\" for line in stream.read(HEAD_BYTES).splitlines()[:1000])
 
 
-def load_parser(given: str, names: Names) -> CachedParser:
-    """The parser of a `[parser]` table of the config, or of NAME,option=value,…; its parses are cached."""
+def parser_spec(given: str, names: Names) -> Spec:
+    """The parser of a `[parser]` table of the config, or of NAME,option=value,…."""
     if given in names.tables.get("parser", {}):
-        return cast(CachedParser, Spec.named("parser", given, names, "--parser").make())
-    return cast(CachedParser, Spec.read("parser", given, names, f"--parser {given}").make())
+        return Spec.named("parser", given, names, "--parser")
+    return Spec.read("parser", given, names, f"--parser {given}")
+
+
+def load_parser(given: str, names: Names) -> CachedParser:
+    """The parser of `parser_spec`; its parses are cached."""
+    return cast(CachedParser, parser_spec(given, names).make())
 
 
 def parser_use(given: str, names: Names) -> str:

@@ -53,12 +53,18 @@ def trainer_command(entry: Entry) -> click.Command:
     def train(registry: Registry, /, paths: tuple[str, ...], output: Path, **values: Any) -> None:
         from rerank_adapters.applications.training.common_options import CommonOptions
         from rerank_adapters.applications.training.training import Training
+        from rerank_adapters.job.config import Config, read_config
+        from rerank_adapters.job.job import Job
 
         summary_line = SummaryLine()
         own = {option.name: values.pop(option.name) for option in entry.options()}
         if "steps" in values:
             values["steps"] = options.text_steps(values["steps"], ())
-        training = Training(_made(entry, own), paths, output, CommonOptions(**values), registry)
+        config = read_config(file) if (file := values.pop("config", None)) else Config()
+        if parses(factory):
+            values |= {key: getattr(config, key) for key in ("seed", "jobs") if values.get(key) is None}
+        names = Job.of(config, registry).names
+        training = Training(_made(entry, own), paths, output, CommonOptions(**values), names)
         summary_line.wrote(training.run(partial(click.echo, err=True)), output)
 
     command.callback = train

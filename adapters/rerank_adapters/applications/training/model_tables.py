@@ -1,27 +1,25 @@
-"""The trainings that a config describes in its [[model]] tables, and the identity of each."""
+"""The trainings that a config describes in its [[model]] tables."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rerank_adapters.applications.training.common_options import CommonOptions
 from rerank_adapters.applications.training.training import Training
-from rerank_adapters.job.config import Config, Model
-from rerank_adapters.job.specs import Names, Spec
+from rerank_adapters.job.config import Config, Model, read_config
+from rerank_adapters.job.job import Job
+from rerank_adapters.job.specs import Spec
 from rerank_adapters.text import TextPipeline
-from rerank_plugins import ConfigError, __version__
+from rerank_plugins import ConfigError
 from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.files import check_output
-from rerank_plugins.core.identity import identity
 from rerank_plugins.core.plugins import Registry
 from rerank_plugins.core.trainer import common_uses
 
-TEXT = "text"  # the option of text steps
-PARSER = "parser"  # the option of the parser, which may be named by the table of the config
 WEIGHT = "weight"  # the option of weights, FILE=NUMBER
 OPTION_OF_USE = {"cluster": "scheduler"}  # of a use whose option has another name
 
@@ -52,40 +50,47 @@ def training_of(config: Config, model: Model, registry: Registry, where: str = "
     input that does not exist.
     """
     where = where or f"[[model]] {model.output.name}"
-    trainers = registry.entries["trainer"]
-    if model.train not in trainers:
+    if model.train not in (trainers := registry.entries["trainer"]):
         known = suggestion(model.train, trainers)
         raise ConfigError(f"{where}: train: no model named {model.train!r} to train{known}")
-    outputs = _outputs(config)
+    outputs = {config.path(model.output) for model in config.model}
     inputs = [config.path(path) for path in model.inputs]
     for path in inputs:
         if path not in outputs and not path.exists():  # outputs may still be trained
             raise ConfigError(f"{where}: inputs: {path}: no such file")
     entry = registry.get("trainer", model.train)
     own = {option.name for option in entry.options()}
-    shared = {OPTION_OF_USE.get(use, use.replace("-", "_")) for use in common_uses(entry.factory)}  # type: ignore[arg-type]
-    written = {key.replace("-", "_"): value for key, value in model.options.items()}
-    for key in written:
+    shared = {OPTION_OF_USE.get(use, use.replace("-", "_")) for use in common_uses(entry.factory)} - own  # type: ignore[arg-type]
+    given = {key.replace("-", "_"): value for key, value in model.options.items()}
+    for key in given:
         if key not in own | shared:
             raise ConfigError(f"{where}: {model.train} has no option {key!r}{suggestion(key, own | shared)}")
-    given = {key.replace("-", "_"): value for key, value in _options(config, model).items()}
-    table = {"use": model.train} | {key: (given if key == WEIGHT else written)[key] for key in written if key in own}
-    trainer = Spec.read("trainer", table, Names(registry, config.base), where).make()
+    names = replace(Job.of(config, registry).names, language="")
+    table = {"use": model.train} | {key: value for key, value in given.items() if key in own}
+    if WEIGHT in table:
+        weights = (weight.rpartition("=") for weight in _listed(table[WEIGHT]))
+        table[WEIGHT] = [f"{config.path(file)}={number}" for file, _, number in weights]
+    trainer = Spec.read("trainer", table, names, where).make()
     for option in entry.options():
-        if option.metadata.get("writes") and (output := getattr(trainer, option.name)) is not None:
-            check_output(output)
-    common = _common({key: value for key, value in given.items() if key not in own}, shared, where)
-    return Training(trainer, list(map(str, inputs)), config.path(model.output), common, registry)
+        if option.metadata.get("writes") and (written := getattr(trainer, option.name)) is not None:
+            check_output(written)
+    others = {key: value for key, value in given.items() if key not in own}
+    if "text" in others:
+        others["steps"] = TextPipeline(others.pop("text"), config.base).rebased(Path())
+    if "held_out" in others:
+        others["held_out"] = [str(config.path(file)) for file in _listed(others["held_out"])]
+    if file := others.pop("config", None):
+        of_parsers = read_config(config.path(file))
+        names = Job.of(of_parsers, registry).names
+        others = {"seed": of_parsers.seed, "jobs": of_parsers.jobs} | others
+    if "scheduler" in shared:
+        others.setdefault("scheduler", os.environ.get("RERANK_SCHEDULER", ""))
+    return Training(trainer, list(map(str, inputs)), config.path(model.output), _common(others, where), names)
 
 
-def identity_of_model(config: Config, model: Model) -> str:
-    """The identity of a model to train: of its trainer, options and files, and of the program's version."""
-    parser = _parser(config, model.options.get(PARSER))
-    text = TextPipeline(model.options.get(TEXT, ()), config.base)
-    values = [*_flat(_options(config, model).values()), *(str(config.path(path)) for path in model.inputs)]
-    files = [Path(value) for value in values if Path(value).is_file()]
-    of_parser = {key: Path(value) if Path(value).is_file() else value for key, value in (parser or {}).items()}
-    return identity(model.train, model.options, text.describe(), files, of_parser, __version__)
+def _listed(value: Any) -> list[str]:
+    """The values of an option that may be given once or in a list."""
+    return [value] if isinstance(value, str) else list(value)
 
 
 def check_trained(config: Config, path: Path) -> None:
@@ -95,75 +100,15 @@ def check_trained(config: Config, path: Path) -> None:
             raise ConfigError(f"{output}: this model is missing; `rerank prepare {path}` trains it")
 
 
-def _common(given: Mapping[str, Any], shared: Collection[str], where: str) -> CommonOptions:
+def _common(given: Mapping[str, Any], where: str) -> CommonOptions:
     """The common options of a table. Raises ConfigError for a value of the wrong kind."""
     from pydantic import TypeAdapter, ValidationError
 
-    values = dict(given)
-    if TEXT in values:
-        steps = values.pop(TEXT)
-        values["steps"] = () if steps == "none" else tuple(steps.split("+"))
-    if "held_out" in values and isinstance(values["held_out"], str):
-        values["held_out"] = (values["held_out"],)
-    if "scheduler" in shared:
-        values.setdefault("scheduler", os.environ.get("RERANK_SCHEDULER", ""))
     try:
-        common = TypeAdapter(CommonOptions).validate_python(values)
+        return TypeAdapter(CommonOptions).validate_python(given)
     except ValidationError as error:
         problem = error.errors()[0]
         name = ".".join(map(str, problem["loc"]))
-        raise ConfigError(f"{where}: option {name!r} is {problem['input']!r}: {problem['msg']}") from None
-    for name, number, least in (("seed", common.seed, 0), ("jobs", common.jobs, 1)):
-        if number is not None and number < least:
-            raise ConfigError(f"{where}: option {name!r} is {number}; wanted {least} or more")
-    return common
-
-
-def _options(config: Config, model: Model) -> dict[str, Any]:
-    """The options of a model, with the files that they name."""
-    return {key: _with_files(config, key, value) for key, value in model.options.items()}
-
-
-def _with_files(config: Config, key: str, value: Any) -> Any:
-    if key == TEXT:
-        return "+".join(TextPipeline(value, config.base).rebased(Path())) or "none"
-    if isinstance(value, list):
-        return [_with_files(config, key, item) for item in value]
-    return _expanded(config, key, value) if isinstance(value, str) else value
-
-
-def _flat(values: Collection[Any]) -> Iterator[str]:
-    for value in values:
-        if isinstance(value, list):
-            yield from _flat(value)
-        elif isinstance(value, str):
-            yield value
-
-
-def _expanded(config: Config, key: str, value: str) -> str:
-    """The value; where it names a file, or a parser or weight with one, that file is no longer relative to the config.
-
-    A file is absolute, since a relative one would begin at the config again.
-    """
-    if key == PARSER and (parser := _parser(config, value)):
-        return ",".join([parser.pop("use", ""), *(f"{name}={option}" for name, option in parser.items())])
-    if key == WEIGHT:
-        name, _, number = value.rpartition("=")
-        return f"{config.path(name)}={number}"
-    path = config.path(value)
-    names_file = bool(value) and ("$" in value or path.is_file() or path in _outputs(config))
-    return str(path.absolute()) if names_file else value
-
-
-def _parser(config: Config, name: object) -> dict[str, str] | None:
-    """The table of a parser that the config describes, its values as an option has them; None for other names."""
-    if not isinstance(name, str) or not (table := config.parser.get(name)):
-        return None
-    return {
-        key: _expanded(config, key, value) if isinstance(value, str) else json.dumps(value)
-        for key, value in table.items()
-    }
-
-
-def _outputs(config: Config) -> set[Path]:
-    return {config.path(model.output) for model in config.model}
+        least = problem.get("ctx", {}).get("ge")
+        wanted = f": {problem['msg']}" if least is None else f"; wanted {least} or more"
+        raise ConfigError(f"{where}: option {name!r} is {problem['input']!r}{wanted}") from None

@@ -20,27 +20,28 @@ from rerank_adapters.data.overlap import contents, warn_if_trained_on
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.job.models import default_parser, load_parser, parser_use
+from rerank_adapters.job.specs import Names
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, duration
 from rerank_adapters.text import TextPipeline, in_language
 from rerank_plugins.core.owners import calling
-from rerank_plugins.core.plugins import Registry
 from rerank_plugins.core.threads import cores
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, checked_trained, parses
 from rerank_plugins.kit.files.text import display_name, open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
 
+USUAL_JOBS = 2  # processes that parse, as in a config
 LONG_SECONDS = 60.0  # of a training that says beforehand how long it takes
 LINES_OF_BLOCK = 1000  # lines that go through the text steps together
 
 
 def opened_data(
-    trainer: Trainer, paths: Sequence[str], output: Path, common: CommonOptions, registry: Registry,
+    trainer: Trainer, paths: Sequence[str], output: Path, common: CommonOptions, names: Names,
     report: Callable[[str], object],
 ) -> OpenedData:  # fmt: skip
     """The data of a training, as the trainer declares that it reads them."""
     if parses(trainer):
-        return OpenedTrees(trainer, paths, output, common, report, registry)
+        return OpenedTrees(trainer, paths, output, common, report, names)
     return OpenedTexts(trainer, paths, output, common, report)
 
 
@@ -158,22 +159,19 @@ class OpenedTrees(OpenedData):
 
     def __init__(
         self, trainer: Trainer, paths: Sequence[str], output: Path, common: CommonOptions,
-        report: Callable[[str], object], registry: Registry,
+        report: Callable[[str], object], names: Names,
     ) -> None:  # fmt: skip
-        from rerank_adapters.job.job import Job
-
         super().__init__(trainer, paths, output, common, report)
-        job = Job.of(common.settings, registry)
-        name = common.parser or default_parser(job.names, trainer.default_parser)
-        parser = NamedParser(name, parser_use(name, job.names), lambda: load_parser(name, job.names))
+        self.seed, self.jobs = 1 if common.seed is None else common.seed, common.jobs or USUAL_JOBS
+        name = common.parser or default_parser(names, trainer.default_parser)
+        parser = NamedParser(name, parser_use(name, names), lambda: load_parser(name, names))
         kind: Any = DEPENDENCIES if trainer.reads == "dependencies" else CONSTITUENTS
         self._trees: TreeSource[Any] = TreeSource(
-            kind, parser, self.text, Processes(job.config.jobs, common.scheduler),
+            kind, parser, self.text, Processes(self.jobs, common.scheduler),
             language=common.language, is_named=bool(common.parser),
             conversion=Conversion(getattr(trainer, "tags", "upos")),
         )  # fmt: skip
         self._files = [Path(path) for path in paths]
-        self.seed, self.jobs = job.config.seed, job.config.jobs
         self.language = common.language or self._trees.parsed_language(self._files)
 
     @property
