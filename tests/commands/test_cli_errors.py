@@ -415,7 +415,7 @@ FAULTS = {
         "values = [0.0]",
         r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1: expected a numpy array of float64, got list",
     ),
-    "exception": ("{}['x']", r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1: extract: KeyError: 'x'"),
+    "exception": ("{}['x']", r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1: KeyError: 'x'"),
 }
 
 
