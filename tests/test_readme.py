@@ -223,13 +223,13 @@ def test_every_plugin_kind_is_named():
 
 
 def test_every_hook_and_config_key_is_documented():
-    from rerank_adapters.job.config import Config, Evaluation, Tuning
+    from rerank_adapters.job.config import Config, EvaluationSettings, Tuning
     from rerank_plugins.core import hookspecs
 
     plugins = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     for name in vars(hookspecs):
         assert not name.startswith("register_") or f"`{name}`" in plugins, name
     config = (ROOT / "docs" / "config.md").read_text(encoding="utf-8")
-    for model in (Config, Tuning, Evaluation):
+    for model in (Config, Tuning, EvaluationSettings):
         for key in model.model_fields.keys() - {"base"}:
             assert re.search(rf"[`\[]{key}[`\].]", config), key

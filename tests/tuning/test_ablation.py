@@ -9,7 +9,7 @@ import pytest
 from rerank_adapters.evaluation import Resampling, evaluate
 from rerank_adapters.evaluation.significance import holm, paired_gains
 from rerank_adapters.features.processes import Processes
-from rerank_adapters.job.config import Evaluation
+from rerank_adapters.job.config import EvaluationSettings
 from rerank_adapters.report.ablation import ablation_records, ablation_tables
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.within_lists import correlations_within_lists
@@ -35,7 +35,7 @@ def data():
 def ablation(data):
     tuned = []
     trials = FamilyTrials(data, FAMILIES, TUNER, np.ones(7), 4, (1,), progress=tuned.append)
-    settings = Evaluation(bootstrap=50, randomisation=60)
+    settings = EvaluationSettings(bootstrap=50, randomisation=60)
     result = ablate(trials, ["first"], PARTS, settings, samples=6, seed=1, progress=tuned.append)
     assert sum(tuned) <= 4 * trials_needed(3, 1, PARTS) + 1 + 6
     return result

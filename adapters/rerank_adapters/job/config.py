@@ -95,7 +95,7 @@ class Model(Strict):
     options: dict[str, Any] = Field(default_factory=dict)
 
 
-class Evaluation(Strict):
+class EvaluationSettings(Strict):
     """How systems are compared and reported."""
 
     bootstrap: int = Field(default=1000, ge=0)
@@ -135,7 +135,7 @@ class Config(Strict):
     parser: dict[str, dict[str, Any]] = Field(default_factory=dict)
     language_model: dict[str, dict[str, Any]] = Field(default_factory=dict)
     system: list[System] = Field(default_factory=list)
-    evaluation: Evaluation = Evaluation()
+    evaluation: EvaluationSettings = EvaluationSettings()
     base: Path = Path()  # folder of the config file; set on reading
 
     def path(self, path: Path | str) -> Path:
@@ -187,7 +187,7 @@ def _explain(error: ValidationError, text: str, path: Path) -> str:
             "tuning": Tuning,
             "system": System,
             "model": Model,
-            "evaluation": Evaluation,
+            "evaluation": EvaluationSettings,
         }
         model = next((tables[key] for key in reversed(keys[:-1]) if key in tables), Config)
         known = model.model_fields.keys() - {"base"}

@@ -90,7 +90,7 @@ def explain(
         len(nbest),
         side(choices[0], first),
         side(choices[1], second),
-        contributions(in_order, vector, features, first, second, raised),
+        feature_leads(in_order, vector, features, first, second, raised),
         word_scores(nbest.select([first, second]), features, models),
         parses_of((nbest[first].text, nbest[second].text), features, parsers),
     )
@@ -127,7 +127,7 @@ def choose(
     raise ConfigError(f"{where}: no hypothesis {choice!r}; wanted {CHOICES}")
 
 
-def contributions(
+def feature_leads(
     table: FeatureTable,
     weights: FloatArray,
     features: Sequence[Feature],

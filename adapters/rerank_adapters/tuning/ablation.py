@@ -16,7 +16,7 @@ import numpy as np
 
 from rerank_adapters.evaluation.groups import by_name
 from rerank_adapters.evaluation.significance import Gain, holm, paired_gains
-from rerank_adapters.job.config import Evaluation
+from rerank_adapters.job.config import EvaluationSettings
 from rerank_adapters.tuners.within_lists import correlations_within_lists
 from rerank_adapters.tuning.families import FamilyTrials
 from rerank_adapters.tuning.selection import forward_selection
@@ -80,11 +80,12 @@ class Ablation:
     folds: int
     seeds: int
     samples: int
-    settings: Evaluation
+    settings: EvaluationSettings
 
 
 def ablate(
-    trials: FamilyTrials, base: Sequence[str], parts: Sequence[Part], settings: Evaluation, *, samples: int, seed: int,
+    trials: FamilyTrials, base: Sequence[str], parts: Sequence[Part], settings: EvaluationSettings,
+    *, samples: int, seed: int,
     groups: Sequence[str] | None = None, progress: Callable[[int], None] = lambda tuned: None,
 ) -> Ablation:  # fmt: skip
     """Measure the `parts`.
