@@ -150,9 +150,11 @@ def test_a_run_without_scores(tmp_path, monkeypatch):
     Path("ref").write_text("a so it is\nb oh no\n")
     data = 'nbest = ["lists"]\nreferences = ["ref"]\n'
     metric = '[[metric]]\nuse = "wer"\n[evaluation]\nbootstrap = 10\nrandomisation = 10\n'
-    Path("job.toml").write_text(f"[tune]\n{data}[[test]]\n{data}{metric}")
+    systems = '[[feature]]\nuse = "length"\n[[system]]\nname = "short"\nwithout = ["length"]\n'
+    Path("job.toml").write_text(f"[tune]\n{data}[[test]]\n{data}{metric}{systems}")
     ran = done("run", "job.toml", "--work", "work")
     assert ran.err.count("is added") + ran.out.count("is added") == 1
+    assert "is added" not in done("check", "job.toml", "--no-estimate").err
     assert "reciprocal-rank" in Path("work/weights.toml").read_text()
 
 

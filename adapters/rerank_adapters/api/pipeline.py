@@ -87,7 +87,8 @@ class Pipeline(PipelineParameters):
         lists = lists_of(nbests)
         with self._settings(progress):
             extraction = self._job.extraction()
-            return extraction.table(lists, extraction.decoder_table(lists))
+            extraction.log_ranks(lists)
+            return extraction.table(lists)
 
     def fit(
         self,

@@ -45,7 +45,8 @@ def command(
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source, lines=False)
     extraction = job.extraction(set_name or SET, scheduler)
-    table = extraction.table(nbests, extraction.decoder_table(nbests), folder=output.parent)
+    extraction.log_ranks(nbests)
+    table = extraction.table(nbests, folder=output.parent)
     table.save(output)
     sparse = f" and {counted(len(table.sparse.names), 'sparse one')}" if table.sparse.names else ""
     features = f"{counted(len(table.names), 'feature')}{sparse}"

@@ -31,7 +31,13 @@ from rerank_adapters.features.tables import (
     records_extraction,
 )
 from rerank_adapters.features.unknown_words import warn_of_lists
-from rerank_adapters.formats.decoder_features import RANK, RANKS_ADDED, DenseRule, decoder_table, with_spare_columns
+from rerank_adapters.formats.decoder_features import (
+    RANKS_ADDED,
+    DenseRule,
+    decoder_table,
+    with_spare_columns,
+    without_scores,
+)
 from rerank_adapters.runtime.progress import ExtractionProgress, counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, __version__
 from rerank_plugins.lists.decoder_order import DecoderScoreFeature, ReciprocalRankFeature
@@ -58,14 +64,13 @@ class Extraction:
     ranks: bool = False
 
     def decoder_table(self, lists: Sequence[NBestList]) -> FeatureTable:
-        """The decoder's own features, with room for those of the job; where the ranks are added, a line is logged."""
-        table = self._decoder_table(lists)
-        if RANK in table.names and not lists[0].feature_names:
-            logger.info("rerank: %s", RANKS_ADDED)
-        return table
-
-    def _decoder_table(self, lists: Sequence[NBestList]) -> FeatureTable:
+        """The decoder's own features, with room for those of the job."""
         return decoder_table(lists, self.rule, room=len(names_of(self.features)), ranks=self._adds_ranks)
+
+    def log_ranks(self, lists: Sequence[NBestList]) -> None:
+        """Log that these lists get the ranks, if they do."""
+        if self._adds_ranks and without_scores(lists):
+            logger.info("rerank: %s", RANKS_ADDED)
 
     @property
     def _adds_ranks(self) -> bool:
@@ -80,7 +85,7 @@ class Extraction:
         `decoder` is the table of the decoder's features, which is made here if it is None; `folder` is where the table
         will be saved. Raises ConfigError for names that collide, and the errors of `extract`.
         """
-        decoder = decoder or self._decoder_table(lists)
+        decoder = decoder or self.decoder_table(lists)
         offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
         if decoder.segment_ids != tuple(n.segment_id for n in lists) or not np.array_equal(decoder.offsets, offsets):
             raise ConfigError("the decoder's table is not that of these n-best lists: their segments or sizes differ")
@@ -173,7 +178,7 @@ class Extraction:
         if records_extraction(table):
             return table
         check_same_lists(lists, table)
-        decoder = self._decoder_table(lists)
+        decoder = self.decoder_table(lists)
         own = dict(zip(table.names, table.values.T, strict=True))
         known = dict(zip(decoder.names, decoder.values.T, strict=True))
         for name in own:

@@ -62,6 +62,7 @@ def features_of(
     extraction = job.extraction("tune")
     if table is not None and values is not None:
         return extraction.columns(data.lists, values, table, folder=folder, all_columns=True)
+    extraction.log_ranks(data.lists)
     decoder = extraction.decoder_table(data.lists)
     validate_tuning(job, data, decoder)
     return extraction.table(data.lists, decoder, folder=folder)

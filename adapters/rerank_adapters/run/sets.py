@@ -74,6 +74,7 @@ class Sets:
                 if finding.error is not None:
                     raise finding.error
                 logger.warning("%s", finding.text)
+            self.job.extraction(TUNE).log_ranks(self[TUNE].lists)
             self._checked = True
         return self[TUNE]
 
