@@ -311,7 +311,7 @@ CHANGES = {
     "metrics of the same name": (
         "[tuner]",
         '[[metric]]\nuse = "bleu"\n[[metric]]\nuse = "ter"\n[[metric]]\nuse = "ter"\n[tuner]',
-        "[[metric]]: 2 are called 'ter'",
+        "[[metric]] 3: another metric has the label 'ter'",
     ),
 }
 

@@ -330,7 +330,7 @@ class Job:
             yield
         except FormatError as error:
             recorded, shown = self.config.nbest.get("use"), shown_name(error.path)
-            if named or self.recorded_in is None or shown in (None, recorded):
+            if named or self.recorded_in is None or recorded == "auto" or shown in (None, recorded):
                 raise
             other = f"{self.recorded_in} records the format {recorded!r}, and the file shows {shown!r}"
             raise FormatError(
