@@ -25,21 +25,21 @@ from rerank_adapters.data.content import ContentCheck
 from rerank_adapters.data.dataset import Files
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.extraction import RECORDED, Extraction
-from rerank_adapters.features.feature import Feature, check_label, names_of
+from rerank_adapters.features.feature import Feature, names_of
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.guessing import shown_name
 from rerank_adapters.job.config import Config, DataSet, Table, read_config
-from rerank_adapters.job.specs import Names, Spec
+from rerank_adapters.job.parts import Part, labelled, split_table
+from rerank_adapters.job.specs import SET, Names, Spec
 from rerank_adapters.tuners.margin import Margin
 from rerank_plugins import ConfigError, FeatureTable, FormatError, ModelError, NBestFormat, SentenceModel, Tuner
 from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.loader import with_files
-from rerank_plugins.core.plugins import RESERVED, Entry, Registry
+from rerank_plugins.core.plugins import Registry
 
 RERANKED = "reranked"  # the system with all features of the config
 ROWS = ("1-best", RERANKED, "oracle", "anti-oracle")  # rows of a report that are no `[[system]]`
 TUNE = "tune"  # the name of the tuning set, unless the config gives it another
-SET = "{set}"  # what stands for the name of the data set in the options of a feature
 MARGIN = "margin"  # the key of a tuner's table that is no option of the plugin
 DISTRIBUTIONS = "distributions"  # the key of a record under which the packages of plugins are
 
@@ -52,6 +52,7 @@ class Job:
     registry: Registry
     name: str = RERANKED
     recorded_in: Path | None = None  # the weights, or another file, that record the job
+    _parts: dict[tuple[str, str], Part] = field(default_factory=dict, repr=False, compare=False)
     _features: dict[tuple[str, str], Feature] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -83,7 +84,7 @@ class Job:
                 changes[key] = settings.model_copy(update=new)
             elif value is not None:
                 changes[key] = value
-        job = replace(self, config=self.config.model_copy(update=changes), _features={})
+        job = replace(self, config=self.config.model_copy(update=changes), _parts={}, _features={})
         if "nbest" not in changes and "format" in vars(self):
             vars(job)["format"] = self.format  # the same object, which remembers the files that it has read
         return job
@@ -122,7 +123,7 @@ class Job:
 
     def tuner_and_margin(self, given: Table, where: str) -> tuple[Tuner, Margin]:
         """The tuner of a table, and the margin in it. Raises ConfigError, which begins with `where`, for others."""
-        table, ours = _without_ours("tuner", given)
+        table, ours = split_table("tuner", given)
         margin = ours.get(MARGIN, 0.0)
         is_number = isinstance(margin, int | float) and not isinstance(margin, bool) and margin >= 0
         if margin != "tuned" and not is_number:
@@ -139,8 +140,8 @@ class Job:
 
     def measure(self, label: str) -> Measure:
         """The metric of a label."""
-        spec, ours, where = self._spec("metric", label)
-        return Measure(label, spec.make(), self.names.pipeline(ours.get("text"), where))
+        own = self._part("metric", label)
+        return Measure(label, own.spec.make(), own.text)
 
     @property
     def labels(self) -> list[str]:
@@ -149,54 +150,45 @@ class Job:
 
     def labels_of(self, kind: str) -> list[str]:
         """The labels of the features or the metrics, in the config's order. Raises ConfigError for two of the same."""
-        return list(self._tables(kind))
+        return list(labelled(kind, getattr(self.config, kind), self.names))
 
     def features(self, set_: str = SET) -> list[Feature]:
         """The features for a data set, whose name stands for {set} in their options."""
         return [self.feature(label, set_) for label in self.labels]
 
     def feature(self, label: str, set_: str = SET) -> Feature:
-        """The feature of a label."""
+        """The feature of a label.
+
+        Raises ConfigError, which names the file that records the job, if there is one, for a model that is missing.
+        """
         if set_ == TUNE and self.config.tune is not None and "name" in self.config.tune.model_fields_set:
             set_ = self.config.tune.name
         if (label, set_) not in self._features:
-            spec, ours, where = (
-                self._recorded_feature(label, set_) if self.recorded_in else self._spec("feature", label, set_)
-            )
-            text = self.names.pipeline(ours.get("text"), where)
-            source = self.names.pipeline(ours.get("source_text"), where, of_source=True)
-            self._features[label, set_] = Feature(label, spec.make(), text, source)
-        return self._features[label, set_]
-
-    def _recorded_feature(self, label: str, set_: str) -> tuple[Spec, dict[str, Any], str]:
-        """The same as `_spec`. Raises ConfigError, which names the file of the record, for a model that is missing."""
-        try:
-            read = self._spec("feature", label, set_)
-        except ModelError as error:
-            raise ConfigError(f"{self.recorded_in}: feature {label!r}: {error}") from None
-        for path in read[0].paths():
-            if SET not in str(path) and not path.exists():
+            own = self._part("feature", label)
+            spec = own.spec.of_set(set_)
+            missing = [path for path in spec.paths() if SET not in str(path) and not path.exists()]
+            if self.recorded_in and missing:
                 advice = "move weights and models together"
-                raise ConfigError(f"{self.recorded_in}: feature {label!r}: there is no {path}: {advice}")
-        return read
+                raise ConfigError(f"{self.recorded_in}: feature {label!r}: there is no {missing[0]}: {advice}")
+            self._features[label, set_] = Feature(label, spec.make(), own.text, own.source)
+        return self._features[label, set_]
 
     @property
     def language_models(self) -> dict[str, SentenceModel]:
         """By name, the language models of the config, and those in the options of features."""
-        tables, models = self.config.language_model, dict[str, SentenceModel]()
-        named = [Spec.named("language_model", name, self.names, f"[language_model.{name}]") for name in tables]
-        inner = [spec for label in self.labels for spec in self._spec("feature", label)[0].parts("language_model")]
-        for name, spec in (*zip(tables, named, strict=True), *((spec.entry.name, spec) for spec in inner)):
-            model = spec.make()
-            if all(model is not other for other in models.values()):
-                models.setdefault(name, model)
+        named = {name: Spec.named("language_model", name, self.names, "") for name in self.config.language_model}
+        inner = [spec for label in self.labels for spec in self._part("feature", label).spec.parts("language_model")]
+        models: dict[str, SentenceModel] = {}
+        for name, spec in (*named.items(), *((spec.entry.name, spec) for spec in inner)):
+            if all(spec.make() is not other for other in models.values()):
+                models.setdefault(name, spec.make())
         return models
 
     @property
     def objects(self) -> dict[str, Any]:
         """By label, the features and metrics that no table makes again: a record has their labels alone."""
-        specs = {label: self._spec(kind, label)[0] for kind in ("feature", "metric") for label in self._tables(kind)}
-        return {label: spec.make() for label, spec in specs.items() if spec.is_object}
+        parts = [self._part(kind, label) for kind in ("feature", "metric") for label in self.labels_of(kind)]
+        return {own.label: own.spec.make() for own in parts if own.spec.is_object}
 
     def files(self, data: DataSet) -> Files:
         """The files of a data set, as paths to open."""
@@ -245,7 +237,7 @@ class Job:
             if system.tuner is not None:
                 self.tuner_and_margin(system.tuner, f"{where}: tuner")
             job = self.changed(tuner=system.tuner, tuning=system.tuning).without(system.without)
-            systems.append(replace(job, name=system.name, _features={}))
+            systems.append(replace(job, name=system.name, _parts={}, _features={}))
             vars(systems[-1])["format"] = self.format  # which reads the lists of all of them
         return [*sorted(systems, key=lambda job: len(job.labels) == len(self.labels)), self]
 
@@ -276,21 +268,9 @@ class Job:
             "nbest": of_format if guessed is None else {"use": guessed},
             "plugins": [os.path.relpath(file, folder) for file in self.registry.files],
         }
-        used: list[Entry] = []
-        for kind in kinds:
-            tables[kind] = []
-            for label in self._tables(kind):
-                spec, ours, where = self._spec(kind, label)
-                table: dict[str, Any] = {"use": label} if spec.is_object else spec.table(folder)
-                if label != table["use"]:
-                    table["label"] = label
-                for key in ("text", "source_text"):
-                    if steps := self.names.pipeline(ours.get(key), where, of_source=key == "source_text").rebased(
-                        folder
-                    ):
-                        table[key] = steps
-                tables[kind].append(table)
-                used += spec.entries()
+        parts = {kind: [self._part(kind, label) for label in self.labels_of(kind)] for kind in kinds}
+        tables |= {kind: [own.table(folder) for own in several] for kind, several in parts.items()}
+        used = [entry for several in parts.values() for own in several for entry in own.spec.entries()]
         tables[DISTRIBUTIONS] = [
             {"kind": entry.kind, "name": entry.name, "distribution": entry.distribution, "version": entry.version}
             for entry in dict.fromkeys(used)
@@ -359,38 +339,20 @@ class Job:
             raise ConfigError(f"{path}: the feature table lacks {', '.join(missing)}: extract these features first")
         return job
 
-    def _tables(self, kind: str) -> dict[str, tuple[int, Table]]:
-        """By label, the number (from 1) and the table of each plugin of a kind."""
-        tables: dict[str, tuple[int, Table]] = {}
-        for number, table in enumerate(getattr(self.config, kind), 1):
-            use = table.get("use", "")
-            spec = None if isinstance(use, str) else Spec.of(kind, use, self.names)
-            label = str(table.get("label") or (use if spec is None else spec.entry.name))
-            if spec is not None and spec.is_object and label in {**tables, **self.registry.known(kind)}:
-                raise ConfigError(f"two {kind}s are called {label!r}: name them, as in {{name: plugin}}")
-            if label in tables:
-                other = f"another {kind} has the label {label!r}; give one a label of its own"
-                raise ConfigError(f"[[{kind}]] {number}: {other}")
-            if kind == "feature":
-                check_label(label)
-            tables[label] = number, table
-        return tables
-
-    def _spec(self, kind: str, label: str, set_: str = SET) -> tuple[Spec, dict[str, Any], str]:
-        """The spec of the plugin of a label, the keys of its table that are no options, and its place in errors."""
-        number, given = self._tables(kind)[label]
-        where = f"[[{kind}]] {label if kind == 'feature' else number}"
-        table, ours = _without_ours(kind, given)
-        table = {key: value.replace(SET, set_) if isinstance(value, str) else value for key, value in table.items()}
-        return Spec.read(kind, table, self.names, where), ours, where
+    def _part(self, kind: str, label: str) -> Part:
+        """The feature or the metric of a label. Raises ModelError, of a recorded job ConfigError, for a wrong model."""
+        if (kind, label) not in self._parts:
+            tables = labelled(kind, getattr(self.config, kind), self.names)
+            where = f"[[{kind}]] {label if kind == 'feature' else list(tables).index(label) + 1}"
+            try:
+                self._parts[kind, label] = Part.read(kind, label, tables[label], self.names, where)
+            except ModelError as error:
+                if self.recorded_in is None:
+                    raise
+                raise ConfigError(f"{self.recorded_in}: {kind} {label!r}: {error}") from None
+        return self._parts[kind, label]
 
 
 def name_in_files(system: str) -> str:
     """The name of a system as the names of its files have it, with hyphens in place of spaces."""
     return "-".join(system.split())
-
-
-def _without_ours(kind: str, table: Table) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A plugin's table without the keys that are not the plugin's (`label`, `text`), and those keys."""
-    ours = RESERVED[kind].keys() - {"use"}
-    return {k: v for k, v in table.items() if k not in ours}, {k: v for k, v in table.items() if k in ours}
