@@ -58,7 +58,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.cli.first_config import Draft
     from rerank_adapters.cli.job_files import JobFiles, Reader, assign, sets_of
-    from rerank_adapters.job.specs import Names
+    from rerank_adapters.job.names import Names
     from rerank_adapters.runtime.progress import StatusLine, duration
     from rerank_plugins import ConfigError
     from rerank_plugins.kit.files.text import open_atomic

@@ -25,7 +25,8 @@ from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.reference_forms import shown_form
 from rerank_adapters.formats.references import NUMBERED, References, read_references
 from rerank_adapters.formats.segment_ids import is_number
-from rerank_adapters.job.specs import Names, Spec
+from rerank_adapters.job.names import Names
+from rerank_adapters.job.specs import Spec
 from rerank_adapters.text import whole_words
 from rerank_plugins import ConfigError, FormatError, NBestList
 from rerank_plugins.core.plugins import Registry

@@ -29,8 +29,9 @@ from rerank_adapters.features.feature import Feature, names_of
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.guessing import shown_name
 from rerank_adapters.job.config import Config, DataSet, Table, read_config
+from rerank_adapters.job.names import Names
 from rerank_adapters.job.parts import Part, labelled, split_table
-from rerank_adapters.job.specs import SET, Names, Spec
+from rerank_adapters.job.specs import SET, Spec
 from rerank_adapters.tuners.margin import Margin
 from rerank_plugins import ConfigError, FeatureTable, FormatError, ModelError, NBestFormat, SentenceModel, Tuner
 from rerank_plugins.core.errors import suggestion

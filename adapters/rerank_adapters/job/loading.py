@@ -15,8 +15,9 @@ from typing import Any, TypeVar, cast
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.job.models import reader
+from rerank_adapters.job.names import Names
 from rerank_adapters.job.notation import plugin_table
-from rerank_adapters.job.specs import Names, Spec
+from rerank_adapters.job.specs import Spec
 from rerank_adapters.text import TextPipeline, is_step
 from rerank_plugins import (
     ConfigError,

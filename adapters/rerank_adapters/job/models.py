@@ -6,8 +6,9 @@ import logging
 from pathlib import Path
 from typing import Any, cast
 
+from rerank_adapters.job.names import Names
 from rerank_adapters.job.notation import plugin_table
-from rerank_adapters.job.specs import Names, Spec
+from rerank_adapters.job.specs import Spec
 from rerank_plugins import ConfigError, LanguageModel, SentenceModel
 from rerank_plugins.core.plugins import Entry, Registry
 from rerank_plugins.kit.files.cached_parser import CachedParser

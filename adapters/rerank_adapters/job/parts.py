@@ -9,7 +9,8 @@ from typing import Any
 
 from rerank_adapters.features.feature import check_label
 from rerank_adapters.job.config import Table
-from rerank_adapters.job.specs import Names, Spec
+from rerank_adapters.job.names import Names
+from rerank_adapters.job.specs import Spec
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError
 from rerank_plugins.core.plugins import RESERVED

@@ -16,15 +16,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, get_origin
 
 from rerank_adapters.job.model_parsers import parser_of
-from rerank_adapters.job.notation import plugin_table
-from rerank_adapters.text import KINDS, TextPipeline, in_language, is_step, split_steps
+from rerank_adapters.job.names import INJECTED, Names, injected_type
 from rerank_plugins import (
     ConfigError,
     LanguageModel,
-    Metric,
     ModelError,
     Parser,
     PluginError,
@@ -34,56 +32,14 @@ from rerank_plugins import (
 from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.files import resolve
 from rerank_plugins.core.identity import identity
-from rerank_plugins.core.plugins import Entry, Option, Registry, make, place_of
+from rerank_plugins.core.plugins import Entry, Option, make, place_of
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.in_use import objects_in_use
 from rerank_plugins.kit.files.languages import defaults_of
 
-INJECTED: Mapping[type, str] = {  # types of options whose values are plugins, and the kinds of these
-    Parser: "parser",
-    LanguageModel: "language_model",
-    SentenceModel: "language_model",
-    Metric: "metric",
-}
 SET = "{set}"  # what stands for the name of the data set in the options of a feature
 NEVER_SHARED = ("format", "trainer")  # kinds of plugins with a state: a format remembers the files that it read
 OBJECT = "an object of Python"  # the owner of the entry of an object that no plugin registers
-
-
-@dataclass(frozen=True)
-class Names:
-    """The meaning of names: plugins, the tables and text pipelines of a config, and the folder that paths start from.
-
-    `language` is the code of the language whose models are used where none is named; empty: English.
-    """
-
-    registry: Registry
-    base: Path = Path()
-    tables: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)  # by kind and name
-    pipelines: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    language: str = ""
-
-    def written(self, kind: str, text: str) -> dict[str, Any]:
-        """The table of NAME,option=value as a user writes it, whose paths start from the present folder."""
-        return _from_here(kind, plugin_table(text), self.registry)
-
-    def pipeline(self, given: object, where: str, *, of_source: bool = False) -> TextPipeline:
-        """The text pipeline of a value: the name of one in `[text]`, steps joined by `+`, or a list of both.
-
-        None is a pipeline without steps. Steps change case as the config's language does, unless the text is that
-        `of_source`. Raises ConfigError, which begins with `where`, for a name that is neither a pipeline nor a step.
-        """
-        steps: list[str] = []
-        for name in (given,) if isinstance(given, str) and given in self.pipelines else split_steps(given, where):
-            if name in self.pipelines:
-                steps += split_steps(list(self.pipelines[name]))
-            elif is_step(name):
-                steps.append(name)
-            else:
-                known = suggestion(name, [*self.pipelines, *KINDS])
-                raise ConfigError(f"{where}: no text pipeline or step named {name!r}{known}")
-        language = "" if of_source else self.language
-        return TextPipeline([in_language(step, language) for step in steps], self.base)
 
 
 @dataclass(frozen=True)
@@ -271,11 +227,6 @@ class Spec:
         return replace(self, implied={**self.implied, "parser": parser})
 
 
-def injected_type(type_: Any) -> type | None:
-    """The type of plugin in an option typed `Parser`, `Parser | None`, `tuple[Parser, ...]` and so on, or None."""
-    return next((part for part in (type_, *get_args(type_)) if part in INJECTED), None)
-
-
 def _takes_parser(options: Mapping[str, Option]) -> bool:
     return "parser" in options and injected_type(options["parser"].type) is Parser
 
@@ -284,23 +235,6 @@ def _parts(values: Sequence[Any], type_: type) -> Iterator[Any]:
     """The values of a type, also those in tuples."""
     for value in values:
         yield from (item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, type_))
-
-
-def _from_here(kind: str, table: Mapping[str, Any], registry: Registry) -> dict[str, Any]:
-    """A table with its paths, and those of the tables in it, made absolute from the present folder."""
-    entry = registry.find(kind, str(table.get("use")))
-    options = {} if entry is None else {option.name: option for option in entry.options()}
-
-    def absolute(option: Option, value: Any) -> Any:
-        if isinstance(value, list):
-            return [absolute(option, item) for item in value]
-        if isinstance(value, Mapping):
-            inner = injected_type(option.type)
-            return _from_here(INJECTED[inner], value, registry) if inner else value
-        is_path = isinstance(value, str) and Path in (option.type, *get_args(option.type))
-        return str(resolve(value, Path.cwd())) if is_path else value
-
-    return {key: absolute(options[key], value) if key in options else value for key, value in table.items()}
 
 
 def _value(option: Option, value: Any, names: Names, where: str) -> Any:

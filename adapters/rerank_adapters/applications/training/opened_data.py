@@ -20,7 +20,7 @@ from rerank_adapters.data.overlap import contents, warn_if_trained_on
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.job.models import default_parser, load_parser, parser_use
-from rerank_adapters.job.specs import Names
+from rerank_adapters.job.names import Names
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, duration
 from rerank_adapters.text import TextPipeline, in_language
 from rerank_plugins.core.owners import calling

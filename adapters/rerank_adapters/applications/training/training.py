@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from rerank_adapters.applications.training.common_options import CommonOptions
 from rerank_adapters.job.models import parser_spec
-from rerank_adapters.job.specs import Names
+from rerank_adapters.job.names import Names
 from rerank_adapters.runtime.progress import size_text
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import PluginError, __version__
