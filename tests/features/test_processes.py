@@ -194,7 +194,7 @@ if sys.argv[1] == "thread":
 class Work:
     def __call__(self, item):
         if item == "sleep":
-            print(os.getpid(), end=" ", file=sys.stderr, flush=True)
+            print(f"{os.getpid()} ", end="", file=sys.stderr, flush=True)  # in one piece
             time.sleep(60)
         return loaded["loads"], os.getppid(), os.getpid()
 if __name__ == "__main__":
