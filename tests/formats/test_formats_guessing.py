@@ -10,6 +10,7 @@ from rerank_adapters.formats.auto import AutoFormat
 from rerank_adapters.formats.guessing import guess
 from rerank_adapters.formats.htk_lattices import HtkSlfFormat
 from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.weights import read_weights
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.loader import load_plugins
 from tests.command_line import done, rerank
@@ -142,6 +143,17 @@ def test_lists_without_scores_get_ranks(tmp_path, monkeypatch):
     Path("off.toml").write_text("ranks = false\n")
     assert "is added" not in done("extract", "lists", "-c", "off.toml", "-f", "length", "-o", "x.npz").err
     assert "is added" in done("extract", "lists", "-f", "length", "-o", "x.npz").err
+
+
+def test_ranks_in_a_table_stand_back_for_a_feature_of_that_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("lists").write_text(RANKED)
+    Path("ref").write_text("a so it is\nb oh no\n")
+    done("extract", "lists", "-f", "length", "-o", "x.npz")
+    tune = "tune", "lists", "-r", "ref", "-m", "wer", "-t", "mira,passes=2", "--table", "x.npz", "-f", "length"
+    done(*tune, "-f", "reciprocal-rank", "-o", "w.toml")
+    assert set(read_weights("w.toml").dense) == {"length", "reciprocal-rank"}
+    assert done("apply", "lists", "-w", "w.toml").out == done("apply", "lists", "-w", "w.toml", "--table", "x.npz").out
 
 
 def test_a_run_without_scores(tmp_path, monkeypatch):

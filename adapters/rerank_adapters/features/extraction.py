@@ -32,6 +32,7 @@ from rerank_adapters.features.tables import (
 )
 from rerank_adapters.features.unknown_words import warn_of_lists
 from rerank_adapters.formats.decoder_features import (
+    RANK,
     RANKS_ADDED,
     DenseRule,
     decoder_table,
@@ -150,6 +151,9 @@ class Extraction:
         if not self.features and all_columns:
             return table
         recorded = table.provenance.get(DESCRIPTIONS, {})
+        if RANK in table.names and RANK not in recorded and represent_order(self.features) and without_scores(lists):
+            kept = [column for column, name in enumerate(table.names) if name != RANK]  # a feature stands in its place
+            table = replace(table, names=tuple(table.names[c] for c in kept), values=table.values[:, kept])
         new = [f for f in self.features if recorded.get(f.label, {}).get("identity") != f.identity]
         provenance = {**table.provenance, DESCRIPTIONS: described(self.features), RECORDED: self.record(folder)}
         names = decoder_columns(table, self.features)
