@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners import mira
 from rerank_adapters.tuners.expected_risk import ExpectedRisk, Posterior
-from rerank_adapters.tuners.lbfgs import minimise
 from rerank_adapters.tuners.mbr import Mbr, middle_of_longest_run
 from rerank_adapters.tuners.mbr_decision import evidence_of, expected_scores, expected_utilities
 from rerank_adapters.tuners.mira import Mira
@@ -25,7 +24,6 @@ from tests.tuners import naive_tuners as naive
 
 METRICS = [naive.ErrorRate(), naive.FScore()]
 both_metrics = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.signature())
-FREE = np.full(4, np.inf)
 
 
 def problem_of(table, statistics, metric, **constraints):
@@ -81,38 +79,27 @@ def test_sparse_products_equal_those_of_the_full_matrix():
     np.testing.assert_allclose(rows.rows(some).dot(weights), full[some] @ weights)
 
 
-# --- L-BFGS -----------------------------------------------------------------------------------------------------------
+# --- minima -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_lbfgs_finds_the_minimum_of_a_quadratic(seed):
+def test_a_minimum_is_within_the_bounds_of_the_features(seed):
+    """No point of a fine grid around it, moved into the bounds, is lower."""
     rng = np.random.default_rng(seed)
+    table, statistics = naive.random_data(rng, naive.ErrorRate(), features=4)
+    bounds = {"lower": {"f0": -0.3, "f1": -0.2}, "upper": {"f1": 0.2, "f3": 0.1}}
+    problem = problem_of(table, statistics, naive.ErrorRate(), **bounds)
     root = rng.normal(size=(4, 4))
     curvature, target = root @ root.T + 0.1 * np.eye(4), rng.normal(size=4)
 
     def bowl(x):
         return float((x - target) @ curvature @ (x - target)) / 2, curvature @ (x - target)
 
-    found = minimise(bowl, np.zeros(4), -FREE, FREE, tolerance=1e-9, progress=0.0)
-    np.testing.assert_allclose(found, target, atol=1e-6)
-    # Within bounds: no point of a fine grid around the result, moved into the bounds, is lower.
-    lower, upper = np.full(4, -0.3), np.array([0.2, np.inf, 0.1, 0.4])
-    found = minimise(bowl, np.zeros(4), lower, upper, tolerance=1e-9, progress=0.0)
-    assert ((found >= lower) & (found <= upper)).all()
+    found = problem.minimum(bowl, np.zeros(4))
+    assert ((found >= problem.lower) & (found <= problem.upper)).all()
     for step in (0.1, 0.01, 0.001):
         for move in itertools.product((-step, 0, step), repeat=4):
-            assert bowl(np.clip(found + move, lower, upper))[0] >= bowl(found)[0] - 1e-9
-
-
-def test_lbfgs_follows_the_banana_valley():
-    def banana(x):
-        a, b = x
-        return float((1 - a) ** 2 + 100 * (b - a * a) ** 2), np.array(
-            [-2 * (1 - a) - 400 * a * (b - a * a), 200 * (b - a * a)]
-        )
-
-    found = minimise(banana, np.array([-1.2, 1.0]), -FREE[:2], FREE[:2], iterations=300, progress=0.0)
-    np.testing.assert_allclose(found, [1.0, 1.0], atol=1e-4)
+            assert bowl(np.clip(found + move, problem.lower, problem.upper))[0] >= bowl(found)[0] - 1e-6
 
 
 # --- gains and posteriors ---------------------------------------------------------------------------------------------

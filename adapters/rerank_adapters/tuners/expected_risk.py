@@ -30,7 +30,6 @@ from typing import Literal
 import numpy as np
 
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
-from rerank_adapters.tuners.lbfgs import minimise
 from rerank_adapters.tuners.problem import Prior, Problem
 from rerank_adapters.tuners.within_lists import dot, gains_of, metric_slope, one_best, spread
 from rerank_plugins import FloatArray, option
@@ -125,7 +124,7 @@ class ExpectedRisk(IterativeTuner):
                     slope = self.l2 * weights + self.prior * prior.residual(weights)
                     return penalty - value, slope - sharpness * gradient
 
-                weights = minimise(risk, weights, problem.lower, problem.upper, iterations=self.iterations)
+                weights = problem.minimum(risk, weights, self.iterations)
                 yield weights
 
         return iterates

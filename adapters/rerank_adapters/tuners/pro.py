@@ -25,7 +25,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
-from rerank_adapters.tuners.lbfgs import minimise
 from rerank_adapters.tuners.problem import Prior, Problem
 from rerank_adapters.tuners.within_lists import dot, spread
 from rerank_plugins import FloatArray, option
@@ -140,4 +139,4 @@ class Pro(IterativeTuner):
             slope = features.pull(pull.astype(np.float64)) + self.l2 * weights + self.prior * prior.residual(weights)
             return value, slope
 
-        return minimise(loss, start, problem.lower, problem.upper)
+        return problem.minimum(loss, start)

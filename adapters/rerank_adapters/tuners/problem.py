@@ -19,6 +19,7 @@ so that the length of the learnt weights stays free and the penalty does not dep
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,6 +27,10 @@ import numpy as np
 from rerank_adapters.tuners.within_lists import CONSTANT, FeatureRows, centred, dot, one_best
 from rerank_plugins import FloatArray, Metric, TuningData
 from rerank_plugins.core.arrays import BoolArray, LongArray
+
+MIN_DERIVATIVE, MIN_DECREASE = 1e-6, 1e-8  # below which a minimisation ends
+
+Objective = Callable[[FloatArray], tuple[float, FloatArray]]  # its value and its gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +131,18 @@ class Problem:
         """The corpus score of the 1-bests by these weights."""
         chosen = one_best(self.scores(weights), self.offsets)
         return float(self.metric.score(self.statistics[chosen].sum(axis=0)))
+
+    def minimum(self, objective: Objective, start: FloatArray, iterations: int = 100) -> FloatArray:
+        """A local minimum of the objective within the bounds, by L-BFGS-B (Byrd et al. 1995) from `start`.
+
+        The search ends after `iterations`, or where no free derivative and no relative decrease is above its limit.
+        """
+        from scipy.optimize import Bounds, minimize
+
+        options = {"maxiter": iterations, "ftol": MIN_DECREASE, "gtol": MIN_DERIVATIVE}
+        bounds, clipped = Bounds(self.lower, self.upper), np.clip(start, self.lower, self.upper)
+        found = minimize(objective, clipped, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        return np.asarray(found.x)
 
     def take(self, segments: LongArray) -> Problem:
         """The same problem on some of its lists; the scales stay those of the whole set."""
