@@ -90,6 +90,23 @@ def test_one_task_or_one_process_needs_no_other():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "forks", [pytest.param(True, marks=pytest.mark.skipif(sys.platform != "linux", reason="no forks")), False]
+)
+def test_work_on_shared_memory_is_never_sent(monkeypatch, forks):
+    """Forks and threads do work that cannot be pickled; where forks are not safe, this process does it by threads."""
+    monkeypatch.setattr(processes, "may_fork", lambda: forks)
+    much = list(range(1000))
+    two = Processes(2, "tcp://nobody.there:1")
+    assert sorted(two.shared_results(lambda number: much[number] * 2, range(13))) == list(range(0, 26, 2))
+    pids = set(two.shared_results(Double(), [18, 18, 18]))
+    assert (os.getpid() in pids) is not forks
+    with pytest.raises(FormatError, match="numbers:13: unlucky"):
+        list(two.shared_results(Double(), [1, 13, 2]))
+    assert list(two.shared_results(Double(), [18])) == [os.getpid()]
+
+
+@pytest.mark.slow
 def test_only_some_tasks_are_held_and_in_order():
     taken = []
 
