@@ -22,6 +22,7 @@ from rerank_adapters.data.shared_words import SharedWords
 from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.guessing import MAX_LINES, guess, guess_folder, unmistakable
 from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.record_texts import shows_table
 from rerank_adapters.formats.reference_forms import shown_form
 from rerank_adapters.formats.references import NUMBERED, References, read_references
 from rerank_adapters.formats.segment_ids import is_number
@@ -188,11 +189,18 @@ class Reader:
     def lists_of(self, path: Path) -> Lists | None:
         """The lists of a file; None for one that may be a text. Raises FormatError for lists with a fault."""
         if not self.table:
-            return self.read(path) if unmistakable(_head(path), str(path)) else None
+            shown = unmistakable(_head(path), str(path))
+            return self.read(path) if shown and not (shown.name == "rows" and _has_texts(path)) else None
         try:
             return None if parts(path.name) & (SOURCE | REFERENCE) else self.read(path)
         except FormatError:
             return None
+
+
+def _has_texts(path: Path) -> bool:
+    """Whether a table has one text for each id, as references have it."""
+    with open_lines(path) as lines:
+        return shows_table([line.rstrip("\r\n") for line in lines], "reference")
 
 
 def _head(path: Path) -> list[str]:
