@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import filterfalse
 from pathlib import Path
 from uuid import uuid4
 
@@ -127,18 +128,16 @@ class Stages:
 
     def do(self) -> None:
         """All stages in their order."""
-        for system in self.job.systems:
-            if self.is_cheap(system):
-                before = len(self.work.stages)
-                for set_ in self.sets.files:
-                    self.features(system, set_)
-                    self.weights(system) if set_ == TUNE else self.lists(system, set_)
-                self.say_first_scores(system, before)
+        for system in filter(self.is_cheap, self.job.systems):
+            before = len(self.work.stages)
+            for set_ in self.sets.files:
+                self.features(system, set_)
+                self.tune_or_rerank(system, set_)
+            self.say_first_scores(system, before)
         for set_, files in self.sets.files.items():
             self.features(self.job, set_)
-            for system in self.job.systems:
-                if not self.is_cheap(system):
-                    self.weights(system) if set_ == TUNE else self.lists(system, set_)
+            for system in filterfalse(self.is_cheap, self.job.systems):
+                self.tune_or_rerank(system, set_)
             if set_ == TUNE:
                 self.contributions()
                 self.intervals()
@@ -146,6 +145,13 @@ class Stages:
                 self.report(set_)
             self.say_unchanged(set_)
             self.sets.forget(set_)
+
+    def tune_or_rerank(self, system: Job, set_: str) -> None:
+        """Tune a system on the tuning set, or rerank a test set by it."""
+        if set_ == TUNE:
+            self.weights(system)
+        else:
+            self.lists(system, set_)
 
     def is_cheap(self, system: Job) -> bool:
         """Whether a system does without some features, so that it comes first, with tables of its own."""
@@ -155,8 +161,16 @@ class Stages:
         """The file with the features of a set for a system."""
         return _file(set_, system.name if self.is_cheap(system) else RERANKED, ".npz")
 
-    def make(self, set_: str, what: str, system: Job, files: Sequence[str], needs: Sequence[str], own: object,
-             write: Callable[..., Iterable[str] | None]) -> None:  # fmt: skip
+    def make(
+        self,
+        set_: str,
+        what: str,
+        system: Job,
+        files: Sequence[str],
+        needs: Sequence[str],
+        own: object,
+        write: Callable[..., Iterable[str] | None],
+    ) -> None:
         """Let a stage make its files, whose key is the identity of its `own` inputs and the keys of what it `needs`."""
         named = what if system.name == RERANKED else f"{what} {system.name}"
         key = self.work.make(f"{set_}: {named}", files, identity([self.keys[file] for file in needs], own), write)
@@ -176,7 +190,7 @@ class Stages:
             self.records[system.name],
             None if all(feature.extractor.cached for feature in features) else uuid4().hex,
         ]
-        first = system is self.job.systems[0] or not self.is_cheap(self.job.systems[0])
+        first = system is self.job.systems[0] or not self.is_cheap(self.job.systems[0])  # of the set
         write = partial(write_features, system, self.sets, set_, first)
         self.make(set_, "features", system, [self.table(set_, system)], [], own, write)
 
