@@ -28,7 +28,7 @@ from rerank_adapters.features.extraction import RECORDED, Extraction
 from rerank_adapters.features.feature import Feature, names_of
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.guessing import shown_name
-from rerank_adapters.job.config import Config, DataSet, Table, read_config
+from rerank_adapters.job.config import Config, DataSet, Table
 from rerank_adapters.job.names import Names
 from rerank_adapters.job.parts import Part, labelled, split_table
 from rerank_adapters.job.specs import SET, Spec
@@ -55,13 +55,6 @@ class Job:
     recorded_in: Path | None = None  # the weights, or another file, that record the job
     _parts: dict[tuple[str, str], Part] = field(default_factory=dict, repr=False, compare=False)
     _features: dict[tuple[str, str], Feature] = field(default_factory=dict, repr=False, compare=False)
-
-    @classmethod
-    def read(cls, path: Path, registry: Registry) -> Job:
-        """The job of a config file, checked. Raises ConfigError for whatever is wrong with it."""
-        job = cls.of(read_config(path), registry)
-        job.check()
-        return job
 
     @classmethod
     def of(cls, config: Config, registry: Registry) -> Job:
