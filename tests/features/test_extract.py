@@ -171,8 +171,8 @@ class Dies(FeatureExtractor):
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    monkeypatch.setattr("rerank_adapters.features.extract.FIRST", 20)
-    monkeypatch.setattr("rerank_adapters.features.extract.LARGEST", 40)
+    monkeypatch.setattr("rerank_adapters.features.extract.ROWS_OF_FIRST_CHUNK", 20)
+    monkeypatch.setattr("rerank_adapters.features.extract.MAX_ROWS_OF_CHUNK", 40)
 
 
 def test_columns_names_and_decoder_features(extractors):

@@ -64,8 +64,8 @@ def test_in_a_list_alone_and_in_another_order(registry, nbests, features, monkey
     shuffled = values(registry, [nbests[1], nbests[0].select(order)], features)
     np.testing.assert_allclose(shuffled[: len(nbests[1])], together[len(nbests[0]) :], **CLOSE)
     np.testing.assert_allclose(shuffled[len(nbests[1]) :], together[order], **CLOSE)
-    monkeypatch.setattr("rerank_adapters.features.extract.FIRST", 1)  # each list is a chunk of its own
-    monkeypatch.setattr("rerank_adapters.features.extract.LARGEST", 1)
+    monkeypatch.setattr("rerank_adapters.features.extract.ROWS_OF_FIRST_CHUNK", 1)  # each list is a chunk of its own
+    monkeypatch.setattr("rerank_adapters.features.extract.MAX_ROWS_OF_CHUNK", 1)
     alone = values(registry, [nbests[0].select([row]) for row in range(len(nbests[0]))], features)
     np.testing.assert_allclose(alone, together[: len(nbests[0])], **CLOSE)
 
@@ -76,7 +76,7 @@ def test_by_other_processes_and_from_the_cache(registry, nbests, monkeypatch, tm
     monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "cache"))
     together = values(registry, nbests, features)
     monkeypatch.setenv("RERANK_CACHE", "")
-    monkeypatch.setattr("rerank_adapters.features.extract.FIRST", 1)
+    monkeypatch.setattr("rerank_adapters.features.extract.ROWS_OF_FIRST_CHUNK", 1)
     halves = [nbest.select(range(start, len(nbest), 2)) for nbest in nbests for start in (0, 1)]
     by_workers = values(registry, halves, features, jobs=2)
     rows = np.split(np.arange(len(together)), [len(nbests[0])])

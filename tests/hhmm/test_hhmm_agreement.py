@@ -69,8 +69,8 @@ class Where(FeatureExtractor):
 
 @pytest.mark.release
 def test_one_process_or_two(path, monkeypatch):
-    monkeypatch.setattr("rerank_adapters.features.extract.FIRST", 10)
-    monkeypatch.setattr("rerank_adapters.features.extract.LARGEST", 20)
+    monkeypatch.setattr("rerank_adapters.features.extract.ROWS_OF_FIRST_CHUNK", 10)
+    monkeypatch.setattr("rerank_adapters.features.extract.MAX_ROWS_OF_CHUNK", 20)
     monkeypatch.setenv("RERANK_CACHE", "")
     features = {
         "narrow": HhmmLanguageModel(path, beam=NARROW),

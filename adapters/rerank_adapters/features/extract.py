@@ -22,8 +22,8 @@ from rerank_plugins import FeatureExtractor, FloatArray, NBestList, PluginError,
 from rerank_plugins.core.owners import class_name, owner_of, said
 from rerank_plugins.kit.cache import Kind, user_cache
 
-FIRST, LARGEST = 64, 512  # hypotheses of the first chunk, which loads the models, and of later ones
-SHARES = 4  # the largest chunk is that part of the remaining work of one process
+ROWS_OF_FIRST_CHUNK, MAX_ROWS_OF_CHUNK = 64, 512  # hypotheses; the first chunk loads the models
+SHARES_OF_PROCESS = 4  # the largest chunk is that part of the remaining work of one process
 
 Counts = defaultdict[str, int]  # of hypotheses, by label
 Report = Callable[[int, Mapping[str, float]], None]  # (hypotheses done since the last call, CPU seconds by label)
@@ -106,7 +106,7 @@ def kind_of(feature: Feature) -> Kind:
     return Kind.of("lists", feature.extractor, feature.identity)
 
 
-def groups_of(lists: Iterable[NBestList], rows: int = LARGEST) -> Iterator[list[NBestList]]:
+def groups_of(lists: Iterable[NBestList], rows: int = MAX_ROWS_OF_CHUNK) -> Iterator[list[NBestList]]:
     """Lists that come one by one, in groups of about `rows` hypotheses; with 1, each list is a group of its own."""
     group = list[NBestList]()
     for nbest in lists:
@@ -121,13 +121,13 @@ def groups_of(lists: Iterable[NBestList], rows: int = LARGEST) -> Iterator[list[
 def _tasks(lists: Sequence[NBestList], lacking: Sequence[Sequence[int]], jobs: int) -> Iterator[Task]:
     """Chunks of lists: small ones first and last, and the costly lists first, so that processes end together."""
     numbers = sorted((n for n, own in enumerate(lacking) if own), key=lambda n: -_cost(lists[n]))
-    left, size, chunk, rows = sum(len(lists[n]) for n in numbers), FIRST, list[int](), 0
+    left, size, chunk, rows = sum(len(lists[n]) for n in numbers), ROWS_OF_FIRST_CHUNK, list[int](), 0
     for n in numbers:
         chunk.append(n)
         rows += len(lists[n])
-        if rows >= max(FIRST, min(size, left // (SHARES * jobs))) or n == numbers[-1]:
+        if rows >= max(ROWS_OF_FIRST_CHUNK, min(size, left // (SHARES_OF_PROCESS * jobs))) or n == numbers[-1]:
             yield Task(chunk, [lists[n] for n in chunk], [lacking[n] for n in chunk])
-            left, size = left - rows, min(2 * size, LARGEST)
+            left, size = left - rows, min(2 * size, MAX_ROWS_OF_CHUNK)
             chunk, rows = [], 0
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.features.extract import LARGEST, Counts, extract, groups_of
+from rerank_adapters.features.extract import MAX_ROWS_OF_CHUNK, Counts, extract, groups_of
 from rerank_adapters.features.feature import Feature, check_names, names_of
 from rerank_adapters.features.processes import HERE, Processes
 from rerank_adapters.features.tables import (
@@ -44,7 +44,7 @@ from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, __v
 from rerank_plugins.lists.decoder_order import DecoderScoreFeature, ReciprocalRankFeature
 
 OF_THE_ORDER = (ReciprocalRankFeature, DecoderScoreFeature)  # extractors of features that represent the order
-GROUP = 16 * LARGEST  # hypotheses of a stream that processes share out
+ROWS_OF_GROUP = 16 * MAX_ROWS_OF_CHUNK  # hypotheses of a stream that processes share out
 RECORDED = "job"  # the key of a provenance under which the tables of a config are that make the features again
 
 logger = logging.getLogger(__name__)
@@ -121,7 +121,7 @@ class Extraction:
         """
         check_names(self.features)
         processes = HERE if at_once else self.processes
-        size = 1 if at_once else LARGEST if processes == HERE else GROUP
+        size = 1 if at_once else MAX_ROWS_OF_CHUNK if processes == HERE else ROWS_OF_GROUP
         cached = Counts(int)
         with ExtractionProgress() as progress:
             for group in groups_of(lists, size):

@@ -17,9 +17,9 @@ from rerank_plugins import NBestList, Parser, SentenceModel
 from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.kit.files.languages import ENGLISH
 
-FOREIGN = 0.3  # proportion of unknown words of a text that is in another language
+MIN_FOREIGN_RATE = 0.3  # proportion of unknown words of a text that is in another language
 MIN_WORDS = 10  # words by which that is told
-SAMPLE = 1000  # lists that are looked at
+SAMPLE_LISTS = 1000  # lists that are looked at
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 def warn_if_foreign(model: SentenceModel, texts: Sequence[str], name: str = "") -> None:
     """Warn of texts of which the language model, which the message calls by its name, does not know many words."""
     named = f"the language model {name!r}" if name else "the language model"
-    _log(_unknown(model, texts, named, language_of_model(model), FOREIGN))
+    _log(_unknown(model, texts, named, language_of_model(model), MIN_FOREIGN_RATE))
 
 
 def warn_if_unparsable(parser: Parser, texts: Sequence[str]) -> None:
@@ -37,12 +37,12 @@ def warn_if_unparsable(parser: Parser, texts: Sequence[str]) -> None:
 
 
 def warn_of_lists(features: Iterable[Feature], lists: Sequence[NBestList]) -> None:
-    """Warn of lists FOREIGN of whose words the models or parsers of these features do not know.
+    """Warn of lists of which the models or parsers of these features do not know many words.
 
     Their models are loaded, where they are not yet.
     """
-    texts = [nbest[0].text for nbest in lists[:SAMPLE] if len(nbest)]
-    _log(one for feature in features for one in of_feature(feature, texts, FOREIGN, FOREIGN))
+    texts = [nbest[0].text for nbest in lists[:SAMPLE_LISTS] if len(nbest)]
+    _log(one for feature in features for one in of_feature(feature, texts, MIN_FOREIGN_RATE, MIN_FOREIGN_RATE))
 
 
 def of_feature(
@@ -74,7 +74,7 @@ def language_of_model(model: object) -> str:
 
 
 def _unknown(vocabulary: Words, texts: Sequence[str], name: str, language: str, least: float) -> Iterator[UnknownWords]:
-    if least >= FOREIGN and sum(len(text.split()) for text in texts) < MIN_WORDS:
+    if least >= MIN_FOREIGN_RATE and sum(len(text.split()) for text in texts) < MIN_WORDS:
         return
     trained = f"{name}, which was trained on {language!r}" if language else name
     if (found := unknown_words(vocabulary.__contains__, texts, trained, least)) is not None:
