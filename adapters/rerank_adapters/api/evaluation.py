@@ -53,9 +53,8 @@ def evaluate(
     as `load` takes it. With `nbests`, outputs are in the order of the lists, and the result has their oracle and
     anti-oracle. `unpaired` is the rule for segments whose list or output is missing, and for those without a reference:
     "empty" counts an empty hypothesis or output for the former, which is logged, and refuses the latter; "leave-out"
-    leaves both out, and "error" refuses both. `groups` has the group of
-    each segment, such as its speaker. `sources` are the source sentences, for metrics that read them and for the
-    report; by default those of the lists.
+    leaves both out, and "error" refuses both. `groups` has the group of each segment, such as its speaker. `sources`
+    are the source sentences, for metrics that read them and for the report; by default those of the lists.
 
     Raises FormatError where outputs and references differ in number, with both numbers, and for a series of pandas
     whose index has the ids in another order; ConfigError where outputs and references do not belong together, unless
