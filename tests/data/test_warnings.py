@@ -47,3 +47,15 @@ def test_a_check_names_it_once_for_all_sets_metrics_and_models(two_sets):
 def test_a_run_names_it_once_for_all_sets(two_sets):
     said = done("run", two_sets, "--work", two_sets.parent / "work").err
     assert said.count("hypotheses look") == 1
+
+
+def test_a_run_names_foreign_words_once_for_all_sets(two_sets):
+    for name in ("tune", "held"):
+        texts = ["der Hund bellt laut heute .", "wir bleiben lieber zuhause .", "niemand kam gestern abend ."] * 5
+        texts += ["Frau Holle schläft ."] * (name == "held")
+        lines = [f"{n} ||| {text} ||| LM= -1 ||| -1\n" for n, text in enumerate(texts)]
+        (two_sets.parent / f"{name}.nbest").write_text("".join(lines))
+        (two_sets.parent / f"{name}.ref").write_text("".join(f"{text}\n" for text in texts))
+    two_sets.write_text(CONFIG.replace("length", "treelet-lm"))
+    said = done("run", two_sets, "--work", two_sets.parent / "work").err
+    assert said.count("words are unknown to the model of 'treelet-lm'") == 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,8 @@ class Extraction:
     """The features of a job, the format's rule for the decoder's own ones, and where the work is done.
 
     `record` gives the tables of a config that make the features again, for a file in a folder. With `ranks`,
-    lists without scores have the ranks as a feature of the decoder, unless a feature represents the order.
+    lists without scores have the ranks as a feature of the decoder, unless a feature represents the order. `warned`
+    has the models about whose unknown words the user has been warned.
     """
 
     features: Sequence[Feature]
@@ -63,6 +64,7 @@ class Extraction:
     processes: Processes = HERE
     record: Callable[[Path], Mapping[str, Any]] = lambda folder: {}
     ranks: bool = False
+    warned: set[str] = field(default_factory=set, compare=False)
 
     def decoder_table(self, lists: Sequence[NBestList]) -> FeatureTable:
         """The decoder's own features, with room for those of the job."""
@@ -93,14 +95,14 @@ class Extraction:
         check_names(self.features, decoder.all_names)
         names = names_of(self.features)
         values = with_spare_columns(decoder.values, len(names))
-        cached, warned = Counts(int), set[str]()
+        cached, used = Counts(int), set[str]()
         with ExtractionProgress(len(values)) as progress:
 
             def report(rows: int, seconds: Mapping[str, float]) -> None:
                 progress(rows, seconds)
-                if new := seconds.keys() - warned:  # here the models are loaded, and most is still to be done
-                    warned.update(new)
-                    warn_of_lists([feature for feature in self.features if feature.label in new], lists)
+                if new := seconds.keys() - used:  # here the models are loaded, and most is still to be done
+                    used.update(new)
+                    warn_of_lists([feature for feature in self.features if feature.label in new], lists, self.warned)
 
             own = values[:, len(decoder.names) :]
             extract(lists, self.features, self.processes, report=report, cached=cached, out=own)

@@ -36,13 +36,16 @@ def warn_if_unparsable(parser: Parser, texts: Sequence[str]) -> None:
         _log(_unknown(parser.vocabulary, texts, "the parser", "", HIGH_OOV_RATE))
 
 
-def warn_of_lists(features: Iterable[Feature], lists: Sequence[NBestList]) -> None:
+def warn_of_lists(features: Iterable[Feature], lists: Sequence[NBestList], warned: set[str]) -> None:
     """Warn of lists of which the models or parsers of these features do not know many words.
 
-    Their models are loaded, where they are not yet.
+    Their models are loaded, where they are not yet. `warned` has the models that were named before, of other lists for
+    instance, which are not named again; it gets those that are named now.
     """
     texts = [nbest[0].text for nbest in lists[:SAMPLE_LISTS] if len(nbest)]
-    _log(one for feature in features for one in of_feature(feature, texts, MIN_FOREIGN_RATE, MIN_FOREIGN_RATE))
+    found = [one for feature in features for one in of_feature(feature, texts, MIN_FOREIGN_RATE, MIN_FOREIGN_RATE)]
+    _log(one for one in found if one.model not in warned)
+    warned.update(one.model for one in found)
 
 
 def of_feature(

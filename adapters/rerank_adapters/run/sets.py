@@ -46,6 +46,7 @@ class Sets:
         self._read: dict[str, Dataset] = {}
         self._checked = False
         self.said: set[str] = set()  # the doubts that the user has read: those of several sets are often the same
+        self.warned: set[str] = set()  # the models about whose unknown words the user has been warned
 
     def read_files(self) -> Iterator[Path]:
         """All files that a run reads: those of the sets, and start weights."""

@@ -38,7 +38,8 @@ def write_features(system: Job, sets: Sets, set_: str, first: bool, path: Path) 
         yield from (f"rerank: warning: {doubt}" for doubt in data.doubts if doubt not in sets.said)
         sets.said.update(data.doubts)
     path.parent.mkdir(parents=True, exist_ok=True)  # now that the lists and settings are known to be right
-    system.extraction(set_).table(data.lists, folder=path.parent).save(path)
+    extraction = replace(system.extraction(set_), warned=sets.warned)
+    extraction.table(data.lists, folder=path.parent).save(path)
 
 
 def write_tuned(system: Job, sets: Sets, table: Path, path: Path) -> Iterator[str]:
