@@ -123,7 +123,6 @@ CALLERS = {  # they only call readers that have targets
     "rerank_adapters.cli.job_files:Reader.read",
     "rerank_adapters.formats.outputs:OneBests.read",  # of the lines that it has written
     "rerank_adapters.formats.sources:Sources.read",
-    "rerank_adapters.job.job:Job.read",
     "rerank_adapters.run.run:Results.read",  # of the files of a run, which its keys have
 }
 

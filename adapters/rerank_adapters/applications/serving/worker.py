@@ -112,7 +112,7 @@ def answer(served: Served, request: Request) -> Answer:
     except MemoryError:
         return _problem(FAULT, "out of memory")
     except Exception as error:
-        kind = "" if isinstance(error, RerankError) else f"a fault of the program: {type(error).__name__}: "
+        kind = "" if isinstance(error, RerankError) else f"internal error: {type(error).__name__}: "
         say(f"rerank: {kind}{error}")
         return _problem(FAULT, "the lists could not be reranked; the reason is in the server's log")
 
