@@ -187,9 +187,10 @@ class Draft:
         if syntax:
             lines += ["[[system]]                                        # a row of the report: what syntax is worth"]
             lines += ['name = "without syntax"', f"without = {_value(syntax)}", ""]
-        lines += ["# Features that are left out:"]
-        lines += [f"#   {name}: {reason}" for name, reason in self.features.items() if reason]
-        return "\n".join(lines) + "\n"
+        if any(self.features.values()):
+            lines += ["# Features that are left out:"]
+            lines += [f"#   {name}: {reason}" for name, reason in self.features.items() if reason]
+        return "\n".join(lines).rstrip() + "\n"
 
     def _head(self, notes: Sequence[str]) -> list[str]:
         language = f"hypotheses in {self.language}" if self.language else "hypotheses in no language that is recognised"
