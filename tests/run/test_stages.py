@@ -111,6 +111,7 @@ def test_force_repeats_everything(place):
 
 TUNER = ("job.toml", "passes = 3", "passes = 3\nC = 0.5")
 FEATURE = ("job.toml", 'use = "length"', 'use = "length"\n[[feature]]\nuse = "consensus"')
+METRIC = ("job.toml", "[[metric]]", '[[metric]]\nuse = "wer"\n[[metric]]')
 
 
 @pytest.mark.slow
@@ -139,6 +140,11 @@ def test_what_a_change_makes_necessary_is_done_again(place, file, old, new, agai
     edit(place / file, old, new)
     assert written(place) == again
     assert written(place) == set()
+
+
+def test_another_metric_does_not_extract_again(place):
+    edit(place / METRIC[0], *METRIC[1:])
+    assert written(place) == WEIGHTS | RERANKED | REPORT
 
 
 @pytest.mark.slow

@@ -122,9 +122,10 @@ class Stages:
     keys: dict[str, str] = field(default_factory=dict)  # of the files of the stages so far, by their names
 
     def __post_init__(self) -> None:
-        self.records = {
-            system.name: system.record(self.work.folder, "feature", "metric") for system in self.job.systems
-        }
+        """Make what tables and weights record of each system, with its format as it is before it has read a file."""
+        folder, systems = self.work.folder, self.job.systems
+        self.of_tables = {system.name: system.record(folder, "feature") for system in systems}
+        self.of_weights = {system.name: system.record(folder, "feature", "metric") for system in systems}
 
     def do(self) -> None:
         """All stages in their order."""
@@ -187,7 +188,7 @@ class Stages:
             self.sets.lists[set_],
             [[feature.label, feature.identity] for feature in features],
             system.config.ranks,
-            self.records[system.name],
+            self.of_tables[system.name],
             None if all(feature.extractor.cached for feature in features) else uuid4().hex,
         ]
         first = system is self.job.systems[0] or not self.is_cheap(self.job.systems[0])  # of the set
@@ -203,7 +204,7 @@ class Stages:
             config.path(start) if isinstance(start, str) and start not in NAMED_STARTS else None,
             [system.tuner, system.margin, config.seed, config.evaluation.resample_groups],
             _identities(system.measures[:1]),
-            self.records[system.name],
+            self.of_weights[system.name],
         ]
         table = self.table(TUNE, system)
         write = partial(write_tuned, system, self.sets, self.work.folder / table)
