@@ -20,9 +20,9 @@ import numpy as np
 from rerank_adapters.data.unlike import ListFacts
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.extract import extracted
-from rerank_adapters.features.extraction import RECORDED, Extraction
+from rerank_adapters.features.extraction import Extraction
 from rerank_adapters.features.feature import Feature, check_names, names_of
-from rerank_adapters.features.tables import check_same_lists
+from rerank_adapters.features.tables import RECORDED, check_same_lists
 from rerank_adapters.formats.decoder_features import DenseRule, align
 from rerank_adapters.job.job import Job
 from rerank_adapters.rows import Rows

@@ -60,7 +60,7 @@ def test_the_deviation_predicts_how_much_spreads_vary():
 
 def test_only_lists_of_another_kind_differ():
     rng = np.random.default_rng(3)
-    record = ListFacts.of(*lists_of(rng, 300)).record(0.1)
+    record = ListFacts.of(*lists_of(rng, 300)).for_provenance(0.1)
     for _ in range(20):
         same = ListFacts.of(*lists_of(rng, MIN_LISTS))
         same.changed = MIN_LISTS // 10
@@ -79,7 +79,7 @@ def test_limits_of_differences_between_lists():
     """Each limit is a factor, and a number of standard errors of a difference between two samples."""
     rng = np.random.default_rng(5)
     facts = ListFacts.of(*lists_of(rng, MIN_LISTS))
-    usual = ListFacts.of(*lists_of(rng, 300)).record(0.1) | {"lists": 300}
+    usual = ListFacts.of(*lists_of(rng, 300)).for_provenance(0.1) | {"lists": 300}
     (own, own_deviation), parts = facts.sizes(), 1 / 300 + 1 / MIN_LISTS
     found, wanted = [], []
     for changed in range(MIN_LISTS + 1):  # a test of two proportions, with the pooled one for the error

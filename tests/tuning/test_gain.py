@@ -12,7 +12,7 @@ from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuning import held_out as held_out_module
 from rerank_adapters.tuning.cross_validation import CrossValidationRow, cross_validate
-from rerank_adapters.tuning.gain import WithMargin, gain_over_first, raw_margin, with_margin
+from rerank_adapters.tuning.gain import WithMargin, gain_over_first, raw_margin, tuner_with_margin
 from rerank_adapters.tuning.held_out import HeldOut, held_out, usual_folds
 from rerank_adapters.tuning.problem import prepare, take_segments
 from rerank_plugins.core.metrics_and_tuners import Tuner, TuningResult
@@ -185,9 +185,9 @@ def test_margins_do_not_depend_on_the_scale_of_weights(data, start):
 
 
 def test_the_margin_can_be_cross_validated(data, start):
-    tuner = with_margin(Mira(passes=5), "tuned")
+    tuner = tuner_with_margin(Mira(passes=5), "tuned")
     assert isinstance(tuner, WithMargin)
-    assert with_margin(Mira(), 0.0) == Mira()
+    assert tuner_with_margin(Mira(), 0.0) == Mira()
     again = [tuner.tune(data, start, np.random.default_rng(1)).margin for _ in range(2)]
     assert again[0] == again[1] >= 0
     kept = cross_validate(data, {"kept": WithMargin(Mira(passes=5), math.inf)}, start, FOLDS, (SEED,)).rows[0]

@@ -13,7 +13,7 @@ from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
 from rerank_adapters.tuning.cross_validation import cross_validate
-from rerank_adapters.tuning.problem import prepare, record, run_tuner, take_segments
+from rerank_adapters.tuning.problem import prepare, provenance_of, run_tuner, take_segments
 from rerank_adapters.tuning.start import start_vector
 from rerank_plugins.core.errors import ConfigError, PluginError, RerankError
 from rerank_plugins.core.feature_table import FeatureTable
@@ -154,7 +154,7 @@ def test_a_record_can_be_written_and_repeats_the_run(data):
     start = start_vector(data.table, "uniform")
     tuner = Mira(passes=4, restarts=2)
     result = run_tuner(data, tuner, start, 11)
-    noted = json.loads(json.dumps(record(data, tuner, start, 11, result)))
+    noted = json.loads(json.dumps(provenance_of(data, tuner, start, 11, result)))
     assert noted["options"]["passes"] == 4
     assert noted["score"] == result.score
     assert noted["start"] == {"f0": 1.0, "f1": 1.0, "f2": 1.0}

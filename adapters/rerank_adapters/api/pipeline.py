@@ -15,7 +15,7 @@ from rerank_adapters.api.pipeline_parameters import PipelineParameters
 from rerank_adapters.apply import Pair, Reranked, pairs_of, rerank
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.given import files_of, lists_of, numbered, pair_with
-from rerank_adapters.features.extraction import RECORDED
+from rerank_adapters.features.tables import RECORDED
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.job.config import read_config

@@ -50,7 +50,7 @@ def command(
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.run.learn import features_of, method_of, read_tuning_set, with_table
     from rerank_adapters.runtime.progress import CountingBar
-    from rerank_adapters.tuning.gain import with_margin
+    from rerank_adapters.tuning.gain import tuner_with_margin
     from rerank_adapters.tuning.tune import compare_tuners
 
     summary_line = SummaryLine()
@@ -59,7 +59,9 @@ def command(
     known = job.registry.entries["tuner"].items()
     names = tuners or tuple(name for name, entry in known if not entry.needs_options)
     written = {name: job.names.written("tuner", name) for name in names}
-    built = {name: with_margin(*job.tuner_and_margin(table, f"--tuner {name}")) for name, table in written.items()}
+    built = {
+        name: tuner_with_margin(*job.tuner_and_margin(table, f"--tuner {name}")) for name, table in written.items()
+    }
     data = read_tuning_set(job, nbest, references, reference_form, source, unpaired)
     values = features_of(job, data, values, table)
     with CountingBar("tuned folds", len(built) * seeds * folds) as bar:

@@ -73,7 +73,7 @@ def command(
     for page in (file for stage in folder.stages for file in stage.files if file.suffix == ".html"):
         click.echo(f"the report with every segment, for a browser: {page}", err=True)
     if left:
-        written = [*(file for stage in left for file in stage.files), folder.record]
+        written = [*(file for stage in left for file in stage.files), folder.record_file]
         summary_line.wrote(", ".join(file.name for file in written), folder.folder)
     else:
         summary_line.report(f"nothing to do: found all files in {folder.folder} up to date")

@@ -57,7 +57,7 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
             out.write(moses_weight_section(tuned))
     else:
         {"toml": write_weights, "dense": write_moses_dense, "sparse": write_moses_sparse}[form](tuned, output)
-    if recorded := HeldOutGain.of_record(tuned.provenance):
+    if recorded := HeldOutGain.of_provenance(tuned.provenance):
         gain, metric = recorded
         for line in gain.lines(metric):
             click.echo(line, err=True)

@@ -23,7 +23,7 @@ import numpy as np
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import FeatureTable, FloatArray, NBestList
 
-LISTS = "tuning_lists"  # the key of a provenance
+TUNING_LISTS = "tuning_lists"  # the key of a provenance
 MIN_LISTS = 100  # lists that are judged
 MIN_ERRORS = 6.0  # standard errors that a fact must differ by
 MIN_FACTOR, MIN_FACTOR_OF_CHANGES = 1.2, 1.5  # by which spreads and sizes, and proportions of changes, must differ
@@ -79,7 +79,7 @@ class ListFacts:
         mean, squares = (self._sizes[1] / self.lists).tolist()
         return mean, max(float(np.sqrt(max(squares - mean**2, 0.0))), MIN_DEVIATION * mean)
 
-    def record(self, changed: float | None) -> dict[str, Any]:
+    def for_provenance(self, changed: float | None) -> dict[str, Any]:
         """The facts in plain values; `changed` is the proportion of 1-bests replaced on held-out lists, if known."""
         spreads, relative = self.spreads()
         return {
@@ -130,7 +130,7 @@ def unlike_tuning(provenance: Mapping[str, Any], facts: ListFacts) -> str | None
     None also where the provenance of the weights records nothing, or something that was edited by hand.
     """
     with suppress(LookupError, TypeError, ValueError, AttributeError, ZeroDivisionError):
-        if LISTS in provenance and (found := differences(provenance[LISTS], facts)):
+        if TUNING_LISTS in provenance and (found := differences(provenance[TUNING_LISTS], facts)):
             return (
                 f"these lists differ from the ones the weights were tuned on: {', '.join(found)}; tune on lists of "
                 "this kind, or evaluate the new 1-bests on some that have references"

@@ -22,7 +22,8 @@ from rerank_adapters.features.feature import Feature, check_names, names_of
 from rerank_adapters.features.processes import HERE, Processes
 from rerank_adapters.features.tables import (
     DESCRIPTIONS,
-    LISTS,
+    HASH_OF_LISTS,
+    RECORDED,
     check_same_lists,
     decoder_columns,
     described,
@@ -45,7 +46,6 @@ from rerank_plugins.lists.decoder_order import DecoderScoreFeature, ReciprocalRa
 
 OF_THE_ORDER = (ReciprocalRankFeature, DecoderScoreFeature)  # extractors of features that represent the order
 ROWS_OF_GROUP = 16 * MAX_ROWS_OF_CHUNK  # hypotheses of a stream that processes share out
-RECORDED = "job"  # the key of a provenance under which the tables of a config are that make the features again
 
 logger = logging.getLogger(__name__)
 
@@ -110,7 +110,7 @@ class Extraction:
         provenance = {
             **decoder.provenance,
             "version": __version__,
-            LISTS: hash_of_lists(lists),
+            HASH_OF_LISTS: hash_of_lists(lists),
             DESCRIPTIONS: described(self.features),
             RECORDED: self.record(folder),
         }

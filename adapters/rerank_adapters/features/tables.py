@@ -20,7 +20,8 @@ from rerank_plugins import ConfigError, FeatureTable, NBestList
 from rerank_plugins.core.identity import constructor_call
 
 DESCRIPTIONS = "features"  # the key of a provenance under which each feature is described, by label
-LISTS = "lists"  # the key under which the hash of the lists is
+HASH_OF_LISTS = "lists"  # the key under which the hash of the lists is
+RECORDED = "job"  # the key under which the tables of a config are that make the features again; weights have it, too
 
 
 def described(features: Iterable[Feature]) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def in_order_of_lists(lists: Sequence[NBestList], table: FeatureTable) -> Featur
     check_same_lists([lists[places[id_]] for id_ in table.segment_ids], table)
     rows = {id_: place for place, id_ in enumerate(table.segment_ids)}
     ordered, _ = table.take_segments([rows[id_] for id_ in places])
-    known = {LISTS: hash_of_lists(lists)} if LISTS in table.provenance else {}
+    known = {HASH_OF_LISTS: hash_of_lists(lists)} if HASH_OF_LISTS in table.provenance else {}
     return replace(ordered, provenance={**table.provenance, **known})
 
 
@@ -97,6 +98,6 @@ def check_same_lists(lists: Sequence[NBestList], table: FeatureTable) -> None:
             in_lists = f"segment {nbest.segment_id} with {len(nbest)} hypotheses"
             in_table = f"segment {segment_id} with {size}"
             raise ConfigError(f"the lists have {in_lists} where the feature table has {in_table}: {again}")
-    if table.provenance.get(LISTS) not in (None, hash_of_lists(lists)):
+    if table.provenance.get(HASH_OF_LISTS) not in (None, hash_of_lists(lists)):
         fault = "the feature table was extracted from other lists: texts, features or totals differ"
         raise ConfigError(f"{fault}; {again}")

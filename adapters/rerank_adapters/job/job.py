@@ -24,9 +24,10 @@ from pydantic import BaseModel, ValidationError
 from rerank_adapters.data.content import ContentCheck
 from rerank_adapters.data.dataset import Files
 from rerank_adapters.evaluation.measure import Measure
-from rerank_adapters.features.extraction import RECORDED, Extraction
+from rerank_adapters.features.extraction import Extraction
 from rerank_adapters.features.feature import Feature, names_of
 from rerank_adapters.features.processes import Processes
+from rerank_adapters.features.tables import RECORDED
 from rerank_adapters.formats.guessing import shown_name
 from rerank_adapters.job.config import Config, DataSet, Table
 from rerank_adapters.job.names import Names

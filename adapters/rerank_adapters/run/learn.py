@@ -10,8 +10,8 @@ import numpy as np
 
 from rerank_adapters.apply import TOTALS
 from rerank_adapters.data.dataset import Dataset, Files
-from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.features.processes import Processes
+from rerank_adapters.features.tables import RECORDED
 from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.job.job import Job

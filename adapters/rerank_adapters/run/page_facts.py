@@ -27,16 +27,16 @@ LENGTHS = (1, 2, 5)  # times powers of ten
 EXPLAINED = ("a", "b", "decision", "contributions", "words", "parses")  # keys of an explanation that the page shows
 
 
-def facts_of_tuning(weights: Weights, job: str, tuner: str) -> RunFacts:
-    """What a weights file records of its tuning; `job` and `tuner` are the names that the page shows."""
+def facts_of_tuning(weights: Weights, job_name: str, tuner_name: str) -> RunFacts:
+    """What a weights file records of its tuning; the page shows the names of the job and of the tuner."""
     recorded = weights.provenance
     score = recorded.get("score")
     trace = zip(recorded.get("trace_restarts", []), recorded.get("trace", []), strict=True)
     return RunFacts(
-        job=job,
-        tuner=tuner,
+        job=job_name,
+        tuner=tuner_name,
         tuning_score=None if score is None else float(score),
-        held_out=recorded_gain[0] if (recorded_gain := HeldOutGain.of_record(recorded)) else None,
+        held_out=recorded_gain[0] if (recorded_gain := HeldOutGain.of_provenance(recorded)) else None,
         tuned_at=str(recorded.get("made", ""))[:16].replace("T", " "),
         curve=tuple(tuple(value for _, value in steps) for _, steps in groupby(trace, lambda step: step[0])),
     )

@@ -88,7 +88,7 @@ class Results:
         tests = [test.name for test in job.config.test if test.references]
         texts = {test: (folder / f"{test}.report.json").read_text(encoding="utf-8") for test in tests}
         weights = {system.name: read_weights(folder / weights_file(system.name)) for system in job.systems}
-        gains = {name: HeldOutGain.of_record(tuned.provenance) for name, tuned in weights.items()}
+        gains = {name: HeldOutGain.of_provenance(tuned.provenance) for name, tuned in weights.items()}
         return cls(
             {test: Evaluation.from_json(text) for test, text in texts.items()},
             families.from_json((folder / CONTRIBUTIONS).read_text(encoding="utf-8")),

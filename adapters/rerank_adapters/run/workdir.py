@@ -45,11 +45,11 @@ class Workdir:
 
     def __post_init__(self) -> None:
         with suppress(OSError, ValueError):
-            made = json.loads(self.record.read_text(encoding="utf-8"))
+            made = json.loads(self.record_file.read_text(encoding="utf-8"))
             self._made = made if isinstance(made, dict) else {}
 
     @property
-    def record(self) -> Path:
+    def record_file(self) -> Path:
         """The file that records what was made."""
         return self.folder / RECORD
 
@@ -76,6 +76,6 @@ class Workdir:
             output.append(line)
             self.say(line)
         self._made[stage] = {"key": key, "files": {path.name: path_hash(path) for path in paths}, "output": output}
-        with open_atomic(self.record) as stream:
+        with open_atomic(self.record_file) as stream:
             stream.write(json.dumps(self._made, ensure_ascii=False, indent=1) + "\n")
         return key

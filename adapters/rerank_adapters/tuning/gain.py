@@ -99,13 +99,13 @@ class HeldOutGain:
         )
         return (line,) if self.certain else (line, f"{self.doubt}. {self.advice}.")
 
-    def record(self, metric: str) -> dict[str, Any]:
-        """The values by name, as a provenance holds them, with the name of the metric."""
+    def for_provenance(self, metric: str) -> dict[str, Any]:
+        """The values by name, as a provenance holds them under `HELD_OUT`, with the name of the metric."""
         return {"metric": metric, **asdict(self), "interval": list(self.interval)}
 
     @classmethod
-    def of_record(cls, provenance: Mapping[str, Any]) -> tuple[HeldOutGain, str] | None:
-        """The gain that `record` has put into a provenance, and the name of the metric.
+    def of_provenance(cls, provenance: Mapping[str, Any]) -> tuple[HeldOutGain, str] | None:
+        """The gain that a provenance holds, and the name of the metric.
 
         None where nothing is recorded, or something that was edited by hand.
         """
@@ -158,7 +158,7 @@ def raw_margin(problem: TuningData, result: TuningResult, margin: float) -> floa
     return margin if isinf(margin) else margin * unit_of_leads(problem, result)
 
 
-def with_margin(tuner: Tuner, margin: Margin) -> Tuner:
+def tuner_with_margin(tuner: Tuner, margin: Margin) -> Tuner:
     """The tuner itself without a margin, or the tuner whose results have one."""
     return WithMargin(tuner, margin) if margin else tuner
 

@@ -226,7 +226,9 @@ def score_of(problem: TuningData, result: TuningResult) -> float:
     return float(problem.metric.score(problem.statistics[chosen_rows(problem, result)].sum(axis=0)))
 
 
-def record(problem: TuningData, tuner: Tuner, start: FloatArray, seed: int, result: TuningResult) -> dict[str, Any]:
+def provenance_of(
+    problem: TuningData, tuner: Tuner, start: FloatArray, seed: int, result: TuningResult
+) -> dict[str, Any]:
     """Everything needed to repeat a run, and its outcome, in values that TOML and JSON can hold."""
 
     def by_name(weights: FloatArray) -> dict[str, float]:

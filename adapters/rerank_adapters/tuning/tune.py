@@ -12,15 +12,15 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from rerank_adapters.data.overlap import SEGMENTS, segment_sample
-from rerank_adapters.data.unlike import LISTS, ListFacts
-from rerank_adapters.features.tables import check_same_lists
+from rerank_adapters.data.unlike import TUNING_LISTS, ListFacts
+from rerank_adapters.features.tables import HASH_OF_LISTS, check_same_lists
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.tuning.cross_validation import CrossValidation, cross_validate
 from rerank_adapters.tuning.gain import HELD_OUT, HeldOutGain, gain_over_first, raw_margin
 from rerank_adapters.tuning.held_out import held_out, usual_folds
 from rerank_adapters.tuning.method import Method
-from rerank_adapters.tuning.problem import record, run_tuner, score_of, take_features
+from rerank_adapters.tuning.problem import provenance_of, run_tuner, score_of, take_features
 from rerank_adapters.tuning.selection import SELECTION, Selection
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, Tuner, TuningData, TuningResult, TuningStep
@@ -84,14 +84,14 @@ def tune(
         result = replace(result, margin=raw_margin(problem, result, gain.margin))
     numbers = {len(texts) for texts in references}
     provenance = {
-        **record(problem, method.tuner, start, method.seed, result),
+        **provenance_of(problem, method.tuner, start, method.seed, result),
         "metric": full_signature(measure.metric, numbers.pop() if len(numbers) == 1 else None),
         "text": measure.text.describe(),
         "tuning": {**method.settings.model_dump(mode="json"), "start": method.named_start()},
-        "lists": table.provenance.get("lists"),
+        HASH_OF_LISTS: table.provenance.get(HASH_OF_LISTS),
         SEGMENTS: segment_sample(references),
-        LISTS: ListFacts.of(lists, table).record(None if gain is None else gain.replaced),
-        **({} if gain is None else {HELD_OUT: gain.record(measure.name)}),
+        TUNING_LISTS: ListFacts.of(lists, table).for_provenance(None if gain is None else gain.replaced),
+        **({} if gain is None else {HELD_OUT: gain.for_provenance(measure.name)}),
         **({} if selection is None else {SELECTION: asdict(selection)}),
     }
     lines = []

@@ -134,7 +134,7 @@ def rows_of(sets: dict[str, Lists]) -> Iterator[tuple[str, ...]]:
         held = gain_over_first(tuned.held, lists.problem.metric, 0.0, tuned.seed)
         gain = f"{held.gain:+.2f} [{held.interval.low:+.2f}, {held.interval.high:+.2f}]"
         yield name, "itself, by halves", f"{held.first:.2f}", gain, *at_home(lists), "no"
-        recorded = lists.facts(everything).record(None)
+        recorded = lists.facts(everything).for_provenance(None)
         for other_name, other in sets.items():
             if other is lists or other.table.all_names != lists.table.all_names:
                 continue

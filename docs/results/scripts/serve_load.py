@@ -31,8 +31,8 @@ import numpy as np
 from docs.results.scripts.experiment import FILE, Listed, experiment, say
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.cli.main import ended_by_signals
-from rerank_adapters.features.extraction import RECORDED
 from rerank_adapters.features.feature import names_of
+from rerank_adapters.features.tables import RECORDED
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.job.config import read_config

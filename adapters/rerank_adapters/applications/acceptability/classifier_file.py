@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from rerank_adapters.applications.acceptability.classifier import Classifier, Kind
-from rerank_adapters.features.extraction import RECORDED
+from rerank_adapters.features.tables import RECORDED
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import made_at
 from rerank_adapters.weights.named_weights import plain_values, read_toml, write_toml

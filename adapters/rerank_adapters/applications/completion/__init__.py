@@ -129,12 +129,12 @@ def answer_all(job: Job, data: Dataset, weights: Weights | None, folds: int) -> 
 def combined_answers(job: Job, data: Dataset, table: FeatureTable, folds: int) -> Answers:
     """All features together; each question is answered with weights tuned on the folds that it is not in."""
     from rerank_adapters.run.learn import method_of
-    from rerank_adapters.tuning.gain import with_margin
+    from rerank_adapters.tuning.gain import tuner_with_margin
     from rerank_adapters.tuning.held_out import held_out
 
     method = method_of(job)
     problem, start = method.problem(data.lists, data.references, table), method.start(data.lists, table)
-    tuner = with_margin(method.tuner, method.margin)
+    tuner = tuner_with_margin(method.tuner, method.margin)
     held = held_out(problem, tuner, start, folds, method.seed, method.processes)
     return Answers(f"all, {folds}-fold", held.positions)
 

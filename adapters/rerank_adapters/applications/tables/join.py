@@ -11,8 +11,7 @@ import click
 import numpy as np
 
 from rerank_adapters.cli.options import SummaryLine, table_output
-from rerank_adapters.features.extraction import RECORDED
-from rerank_adapters.features.tables import DESCRIPTIONS, recorded_columns
+from rerank_adapters.features.tables import DESCRIPTIONS, RECORDED, recorded_columns
 from rerank_adapters.job.job import Job
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
