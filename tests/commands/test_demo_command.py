@@ -12,7 +12,7 @@ def test_the_config_finds_its_files_in_the_folder(root, tmp_path):
         f"next: rerank run {folder / 'mt.toml'} (one to two minutes on two cores; "
     )
     config = read_config(folder / "mt.toml")
-    named = [config.path(path) for data in (config.tune, *config.test) for path in data.files]
+    named = [config.path(path) for data in (config.tune, *config.test) for path in data.paths]
     assert {path.name for path in named} == set(NAMES)
     assert all(path.parent.samefile(folder) for path in named)
     for name in NAMES:

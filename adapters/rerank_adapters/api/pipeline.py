@@ -19,7 +19,7 @@ from rerank_adapters.features.tables import RECORDED
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.job.config import read_config
-from rerank_adapters.job.job import Job
+from rerank_adapters.job.job import TUNE, Job
 from rerank_adapters.job.loading import all_plugins, label_of, several
 from rerank_adapters.report.explanation import Explanation
 from rerank_adapters.run.explain import explain
@@ -292,7 +292,7 @@ class Pipeline(PipelineParameters):
         job = self._job.changed(trust_pairs=trust_pairs or None)
         job = job if table is None else job.of_table(table, TABLE)
         paired = pair_with(lists, references, form, "tuning")
-        data = Dataset.of("tune", paired).checked(job.content_check(), files_of(references))
+        data = Dataset.of(TUNE, paired).checked(job.content_check(), files_of(references))
         warn([*data.findings, *data.doubts])
         return job, data, features_of(job, data, table, TABLE)
 

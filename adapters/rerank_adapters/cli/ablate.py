@@ -130,10 +130,11 @@ def _tuning_set_of(job: Job, config: Path) -> Dataset:
     Raises ConfigError for a config without one, and where lists and references do not belong together.
     """
     from rerank_adapters.data.dataset import Dataset
+    from rerank_adapters.job.job import TUNE
 
     if job.config.tune is None:
         raise ConfigError(f"{config}: there is no [tune] table, which names the lists that weights are tuned on")
-    data = Dataset.read("tune", job.files(job.config.tune), job.format, "tuning", job.content_check())
+    data = Dataset.read(TUNE, job.files(job.config.tune), job.format, "tuning", job.content_check())
     warn([*data.findings, *data.doubts])
     return data
 

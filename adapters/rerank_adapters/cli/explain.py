@@ -55,9 +55,11 @@ def data_of_lists(job: Job, files: Files, segment: str) -> Dataset:
 
 def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSet]:
     """By name, the data set of that name, or all, those to test on first. Raises ConfigError for an unknown name."""
+    from rerank_adapters.job.job import TUNE
+
     sets = {test.name: test for test in config.test}
     if config.tune is not None:
-        sets["tune"] = config.tune
+        sets[TUNE] = config.tune
     if name is not None and name not in sets:
         raise ConfigError(f"{path}: no data set named {name!r}{suggestion(name, sets)}")
     return sets if name is None else {name: sets[name]}

@@ -58,7 +58,7 @@ def command(
     left = [stage for stage in folder.stages if not stage.unchanged]
     if dry_run:
         for stage in folder.stages:
-            files = ", ".join(file.name for file in stage.files)
+            files = ", ".join(file.name for file in stage.outputs)
             click.echo(f"{'skip' if stage.unchanged else 'do':5}{stage.name} ({files})", data_stream())
         planned = counted(len(folder.stages), "step")
         summary_line.report(f"planned {planned}, {len(left)} of which would be done, for the folder {folder.folder}")
@@ -70,10 +70,10 @@ def command(
         print_evaluation(
             evaluation, report_console(), changes=job.config.evaluation.changes, changed=[RERANKED], tables=tables
         )
-    for page in (file for stage in folder.stages for file in stage.files if file.suffix == ".html"):
+    for page in (file for stage in folder.stages for file in stage.outputs if file.suffix == ".html"):
         click.echo(f"the report with every segment, for a browser: {page}", err=True)
     if left:
-        written = [*(file for stage in left for file in stage.files), folder.record_file]
+        written = [*(file for stage in left for file in stage.outputs), folder.record_file]
         summary_line.wrote(", ".join(file.name for file in written), folder.folder)
     else:
         summary_line.report(f"nothing to do: found all files in {folder.folder} up to date")

@@ -59,8 +59,8 @@ class DataSet(Strict):
     name: str = Field(default="test", pattern=r"^[^/\\]+$")
 
     @property
-    def files(self) -> list[Path]:
-        """All files of the set."""
+    def paths(self) -> list[Path]:
+        """The paths of all files of the set, as the config has them."""
         return [*self.nbest, *self.references, *(path for path in (self.source, self.groups) if path is not None)]
 
 

@@ -41,7 +41,7 @@ from rerank_plugins.core.plugins import Registry
 
 RERANKED = "reranked"  # the system with all features of the config
 ROWS = ("1-best", RERANKED, "oracle", "anti-oracle")  # rows of a report that are no `[[system]]`
-TUNE = "tune"  # the name of the tuning set, unless the config gives it another
+TUNE = "tune"  # the tuning set, whatever name its table gives it: that name only stands for {set} in options
 MARGIN = "margin"  # the key of a tuner's table that is no option of the plugin
 DISTRIBUTIONS = "distributions"  # the key of a record under which the packages of plugins are
 

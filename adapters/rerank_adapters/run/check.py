@@ -74,7 +74,7 @@ class Check:
 def check(job: Job, *, costs: bool = False) -> Check:
     """Check everything that a job names. With `costs`, what its features cost is measured too."""
     config, found = job.config, Check()
-    sets = {"tune": config.tune} if config.tune is not None else {}
+    sets = {TUNE: config.tune} if config.tune is not None else {}
     sets |= {test.name: test for test in config.test}
     features = _plugins(job, next(iter(sets), TUNE), found)
     data: dict[str, Dataset] = {}
@@ -85,13 +85,13 @@ def check(job: Job, *, costs: bool = False) -> Check:
         found.add("ok", "[nbest]", [f"the lists are read as {guessed}"])
     if not sets:
         found.add("error", "config", ["neither [tune] nor [[test]] names any n-best lists"])
-    elif "tune" not in sets and config.test[0].name != "lists":
+    elif TUNE not in sets and config.test[0].name != "lists":
         found.add("warning", "config", ["there is no [tune] table, so `rerank run` has nothing to tune on"])
-    if "tune" in data:
-        tests = (read for name, read in data.items() if name != "tune")
-        found.findings += set_faults(data["tune"], tests)
+    if TUNE in data:
+        tests = (read for name, read in data.items() if name != TUNE)
+        found.findings += set_faults(data[TUNE], tests)
         if not found.failed():
-            found.findings += tuning_faults(job, data["tune"])
+            found.findings += tuning_faults(job, data[TUNE])
     unknown = [
         (name, words)
         for name, read in data.items()
@@ -179,7 +179,7 @@ def _loaded(feature: Feature) -> Feature:
 
 def _data_set(job: Job, name: str, files: Files, features: Sequence[Feature], found: Check) -> Dataset | None:
     """The lists and references of a data set, with findings about both; None where the lists cannot be read."""
-    purpose: Purpose = "tuning" if name == "tune" else "evaluation"
+    purpose: Purpose = "tuning" if name == TUNE else "evaluation"
     alone = replace(files, references=())
     read = found.attempt(name, lambda: Dataset.read(name, alone, job.format, purpose))
     if read is None:
@@ -193,7 +193,7 @@ def _data_set(job: Job, name: str, files: Files, features: Sequence[Feature], fo
         found.add("ok", name, [RANKS_ADDED])
     found.add("warning", name, _oddities(read))
     if not files.references:
-        level: Level = "error" if name == "tune" else "warning"
+        level: Level = "error" if name == TUNE else "warning"
         found.add(level, name, ["there are no references, so nothing can be tuned or evaluated"])
         return read
     references = found.attempt(name, lambda: read_references(files.references, files.reference_form))

@@ -14,7 +14,7 @@ from rerank_adapters.features.processes import Processes
 from rerank_adapters.features.tables import RECORDED
 from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm
-from rerank_adapters.job.job import Job
+from rerank_adapters.job.job import TUNE, Job
 from rerank_adapters.tuning.method import NAMED_STARTS, Method
 from rerank_adapters.tuning.tune import TuningOutcome, tune, validate
 from rerank_adapters.weights import made_at
@@ -42,7 +42,7 @@ def read_tuning_set(
     Raises ConfigError where lists and references do not belong together.
     """
     files = Files(nbest, references, source, None, form, unpaired)
-    data = Dataset.read("tune", files, job.format, "tuning", job.content_check())
+    data = Dataset.read(TUNE, files, job.format, "tuning", job.content_check())
     warn([*data.findings, *data.doubts])
     return data
 
@@ -59,7 +59,7 @@ def features_of(
 
     `folder` is where a table of them would be saved. Wrong settings of the tuning are errors before an extraction.
     """
-    extraction = job.extraction("tune")
+    extraction = job.extraction(TUNE)
     if table is not None and values is not None:
         return extraction.columns(data.lists, values, table, folder=folder, all_columns=True)
     extraction.log_ranks(data.lists)

@@ -60,7 +60,7 @@ def run(job: Job, work: Workdir, name: str = "") -> None:
     plan = replace(work, dry=True, stages=[])
     Stages(job, sets, plan, name).do()
     read = {path.resolve() for path in sets.read_files()}
-    for file in (file for stage in plan.stages for file in stage.files):
+    for file in (file for stage in plan.stages for file in stage.outputs):
         if file.resolve() in read:
             raise ConfigError(f"{file}: is read and would be overwritten; move it, or set another folder as `work`")
     if work.dry:
@@ -129,20 +129,21 @@ class Stages:
 
     def do(self) -> None:
         """All stages in their order."""
-        for system in filter(self.is_cheap, self.job.systems):
+        cheap = [system for system in self.job.systems if self.is_cheap(system)]
+        for system in cheap:
             before = len(self.work.stages)
-            for set_ in self.sets.files:
-                self.features(system, set_)
+            for set_ in self.sets.data_sets:
+                self.features(system, set_, says_size=system is cheap[0])
                 self.tune_or_rerank(system, set_)
             self.say_first_scores(system, before)
-        for set_, files in self.sets.files.items():
-            self.features(self.job, set_)
+        for set_, data in self.sets.data_sets.items():
+            self.features(self.job, set_, says_size=not cheap)
             for system in filterfalse(self.is_cheap, self.job.systems):
                 self.tune_or_rerank(system, set_)
             if set_ == TUNE:
                 self.contributions()
                 self.intervals()
-            elif files.references:
+            elif data.references:
                 self.report(set_)
             self.say_unchanged(set_)
             self.sets.forget(set_)
@@ -164,42 +165,41 @@ class Stages:
 
     def make(
         self,
-        set_: str,
-        what: str,
-        system: Job,
-        files: Sequence[str],
-        needs: Sequence[str],
+        stage: str,
+        outputs: Sequence[str],
+        inputs: Sequence[str],
         own: object,
         write: Callable[..., Iterable[str] | None],
     ) -> None:
-        """Let a stage make its files, whose key is the identity of its `own` inputs and the keys of what it `needs`."""
-        named = what if system.name == RERANKED else f"{what} {system.name}"
-        key = self.work.make(f"{set_}: {named}", files, identity([self.keys[file] for file in needs], own), write)
-        self.keys.update(dict.fromkeys(files, key))
+        """Let a stage make its outputs from `inputs`, the outputs of earlier stages.
+
+        Its key is the identity of the keys of these, and of all `own` values and files that it depends on besides.
+        """
+        key = self.work.make(stage, outputs, identity([self.keys[file] for file in inputs], own), write)
+        self.keys.update(dict.fromkeys(outputs, key))
 
     def paths(self, files: Sequence[str]) -> list[Path]:
         """Files of the folder."""
         return [self.work.folder / file for file in files]
 
-    def features(self, system: Job, set_: str) -> None:
+    def features(self, system: Job, set_: str, *, says_size: bool) -> None:
         """Extract the features of a set: all of them, or those of a system that comes first."""
         features = system.features(set_)
         own = [
-            self.sets.lists[set_],
+            self.sets.identity_of_lists[set_],
             [[feature.label, feature.identity] for feature in features],
             system.config.ranks,
             self.of_tables[system.name],
             None if all(feature.extractor.cached for feature in features) else uuid4().hex,
         ]
-        first = system is self.job.systems[0] or not self.is_cheap(self.job.systems[0])  # of the set
-        write = partial(write_features, system, self.sets, set_, first)
-        self.make(set_, "features", system, [self.table(set_, system)], [], own, write)
+        write = partial(write_features, system, self.sets, set_, says_size)
+        self.make(_stage(set_, "features", system), [self.table(set_, system)], [], own, write)
 
     def weights(self, system: Job) -> None:
         """Tune the weights of a system."""
         config, start = system.config, system.config.tuning.start
         own = [
-            self.sets.references[TUNE],
+            self.sets.identity_of_references[TUNE],
             config.tuning.model_dump(mode="json"),
             config.path(start) if isinstance(start, str) and start not in NAMED_STARTS else None,
             [system.tuner, system.margin, config.seed, config.evaluation.resample_groups],
@@ -208,15 +208,15 @@ class Stages:
         ]
         table = self.table(TUNE, system)
         write = partial(write_tuned, system, self.sets, self.work.folder / table)
-        self.make(TUNE, "weights", system, [weights_file(system.name)], [table], own, write)
+        self.make(_stage(TUNE, "weights", system), [weights_file(system.name)], [table], own, write)
 
     def lists(self, system: Job, set_: str) -> None:
         """Rerank a test set by a system: its 1-bests and, with all features, the lists."""
         needs, whole = [self.table(set_, system), weights_file(system.name)], system is self.job
         files = [_file(set_, system.name, ".1best"), *([f"{set_}.nbest.gz"] if whole else [])]
         write = partial(write_lists, system, self.sets, set_, *self.paths(needs))
-        own = self.sets.references[set_]  # they say how many lines the 1-bests have
-        self.make(set_, "reranked lists" if whole else "1-bests", system, files, needs, own, write)
+        own = self.sets.identity_of_references[set_]  # they say how many lines the 1-bests have
+        self.make(_stage(set_, "reranked lists" if whole else "1-bests", system), files, needs, own, write)
 
     def contributions(self) -> None:
         """Measure what each family of features contributes to the weights."""
@@ -224,7 +224,7 @@ class Stages:
         together = families_together(job.config.system, job.labels)
         folds = job.config.evaluation.contribution_folds
         write = partial(write_contributions, job, self.sets, folds, together, *self.paths(needs))
-        self.make(TUNE, "contributions", job, [CONTRIBUTIONS], needs, [folds, together], write)
+        self.make(_stage(TUNE, "contributions", job), [CONTRIBUTIONS], needs, [folds, together], write)
 
     def intervals(self) -> None:
         """Measure how much the weights depend on the lists that they were tuned on."""
@@ -232,13 +232,18 @@ class Stages:
         samples = job.config.evaluation.weight_samples
         samples = weight_intervals.usual_samples(job.tuner) if samples is None else samples
         write = partial(write_intervals, job, self.sets, samples, *self.paths(needs))
-        self.make(TUNE, "weight intervals", job, [INTERVALS], needs, samples, write)
+        self.make(_stage(TUNE, "weight intervals", job), [INTERVALS], needs, samples, write)
 
     def report(self, set_: str) -> None:
         """Compare the systems on a test set, and write the report: JSON, and a page."""
         job, settings = self.job, self.job.config.evaluation
         best = {system.name: _file(set_, system.name, ".1best") for system in job.systems}
-        shown = [self.table(set_, job), weights_file(), CONTRIBUTIONS, INTERVALS]
+        shown = {
+            "table": self.table(set_, job),
+            "weights": weights_file(),
+            "contributions": CONTRIBUTIONS,
+            "intervals": INTERVALS,
+        }
         own = [
             self.name,
             list(best),
@@ -248,15 +253,16 @@ class Stages:
         ]
         files = [f"{set_}.report.json", f"{set_}.report.html"]
         in_folder = {system: self.work.folder / file for system, file in best.items()}
-        write = partial(write_report, job, self.sets, set_, self.name, in_folder, *self.paths(shown))
-        self.make(set_, "report", job, files, [*best.values(), *shown], own, write)
+        paths = {name: self.work.folder / file for name, file in shown.items()}
+        write = partial(write_report, job, self.sets, set_, self.name, in_folder, **paths)
+        self.make(_stage(set_, "report", job), files, [*best.values(), *shown.values()], own, write)
 
     def say_first_scores(self, system: Job, before: int) -> None:
         """Say the scores of a system that comes first, if one of its stages, those from `before` on, has been done."""
         if self.work.dry or all(stage.unchanged for stage in self.work.stages[before:]):
             return
-        for set_, files in self.sets.files.items():
-            if set_ != TUNE and files.references:
+        for set_, data in self.sets.data_sets.items():
+            if set_ != TUNE and data.references:
                 best = {system.name: self.work.folder / _file(set_, system.name, ".1best")}
                 outputs = outputs_of(self.sets[set_], best)
                 self.work.say(f"{set_}, before the features that only other systems have:")
@@ -269,8 +275,13 @@ class Stages:
                  if stage.unchanged and stage.name.startswith(f"{set_}: ")]  # fmt: skip
         if not self.work.dry and names:
             self.work.say(f"{set_}: unchanged, so not made again: {', '.join(names)}")
-        if not self.work.dry and not self.sets.files[set_].references:
+        if not self.work.dry and not self.sets.data_sets[set_].references:
             self.work.say(f"{set_}: there are no references, so nothing is evaluated")
+
+
+def _stage(set_: str, what: str, system: Job) -> str:
+    """The name of a stage: `tune: weights`, or `tune: weights NAME` of a `[[system]]`."""
+    return f"{set_}: {what}" if system.name == RERANKED else f"{set_}: {what} {system.name}"
 
 
 def _identities(measures: Sequence[Measure]) -> list[object]:

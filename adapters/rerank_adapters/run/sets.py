@@ -22,9 +22,9 @@ class Sets:
 
     Raises ConfigError for a job without a tuning set.
 
-    `files`       the files of each set, in the order of a run
-    `lists`       by set, the identity of what its lists depend on, and of the code of the program
-    `references`  by set, the identity of what its references and its groups depend on
+    `data_sets`               the tables of the config for each set, in the order of a run
+    `identity_of_lists`       by set, the identity of what its lists depend on, and of the code of the program
+    `identity_of_references`  by set, the identity of what its references and its groups depend on
     """
 
     def __init__(self, job: Job) -> None:
@@ -32,17 +32,18 @@ class Sets:
         if config.tune is None:
             raise ConfigError("the config has no [tune] table, which names the lists that weights are tuned on")
         self.job = job
-        self.files = {TUNE: config.tune, **{test.name: test for test in config.test}}
-        self.references: dict[str, str] = {}
-        self.lists: dict[str, str] = {}
-        program = [job.format, Job, FeatureTable, __version__]  # the format as it is before it has read a file
-        for name, data in self.files.items():
+        self.data_sets = {TUNE: config.tune, **{test.name: test for test in config.test}}
+        self.identity_of_references: dict[str, str] = {}
+        self.identity_of_lists: dict[str, str] = {}
+        # The format is as it was before it has read a file; a class stands for the code of its whole package.
+        program = [job.format, Job, FeatureTable, __version__]
+        for name, data in self.data_sets.items():
             files = job.files(data)
             pairs = [[Path(path) for path in files.references], files.groups, files.reference_form, files.unpaired]
             lists = [[Path(path) for path in files.lists], files.source, files.reference_form if files.source else ""]
-            self.references[name] = identity(pairs)
+            self.identity_of_references[name] = identity(pairs)
             left_out = pairs if files.unpaired == "leave-out" else []  # then the references say which lists there are
-            self.lists[name] = identity(lists, left_out, program)
+            self.identity_of_lists[name] = identity(lists, left_out, program)
         self._read: dict[str, Dataset] = {}
         self._checked = False
         self.said: set[str] = set()  # the doubts that the user has read: those of several sets are often the same
@@ -51,7 +52,7 @@ class Sets:
     def read_files(self) -> Iterator[Path]:
         """All files that a run reads: those of the sets, and start weights."""
         config = self.job.config
-        yield from (config.path(path) for files in self.files.values() for path in files.files)
+        yield from (config.path(path) for data in self.data_sets.values() for path in data.paths)
         for system in self.job.systems:
             if isinstance(start := system.config.tuning.start, str) and start not in NAMED_STARTS:
                 yield config.path(start)
@@ -60,17 +61,18 @@ class Sets:
         """A data set. Raises ConfigError where its lists and references do not belong together."""
         if name not in self._read:
             purpose: Purpose = "tuning" if name == TUNE else "evaluation"
-            files = self.job.files(self.files[name])
+            files = self.job.files(self.data_sets[name])
             self._read[name] = Dataset.read(name, files, self.job.format, purpose, self.job.content_check())
         return self._read[name]
 
-    def tuning(self) -> Dataset:
+    def checked_tuning_set(self) -> Dataset:
         """The tuning set, after checks that would otherwise fail only when its features are there.
 
-        Raises the first error of `set_faults` and `tuning_faults`, and logs their warnings.
+        The first call reads the test sets, too, which are compared with the tuning set. Raises the first error of
+        `set_faults` and `tuning_faults`, and logs their warnings.
         """
         if not self._checked:
-            tests = (self[name] for name in self.files if name != TUNE)
+            tests = (self[name] for name in self.data_sets if name != TUNE)
             for finding in (*set_faults(self[TUNE], tests), *tuning_faults(self.job, self[TUNE])):
                 if finding.error is not None:
                     raise finding.error

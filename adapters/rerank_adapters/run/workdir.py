@@ -21,11 +21,11 @@ RECORD = "made.json"  # the file with the keys of stages, hashes of their files,
 
 
 @dataclass(frozen=True)
-class Stage:
-    """A stage of a run, with its files; `unchanged` if it has not been done, or would not be."""
+class StageDone:
+    """What became of a stage with these outputs; `unchanged` if it has not been done again, or would not be."""
 
     name: str
-    files: tuple[Path, ...]
+    outputs: tuple[Path, ...]
     unchanged: bool
 
 
@@ -40,7 +40,7 @@ class Workdir:
     say: Callable[[str], None]
     force: bool = False
     dry: bool = False
-    stages: list[Stage] = field(default_factory=list)
+    stages: list[StageDone] = field(default_factory=list)
     _made: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -53,18 +53,18 @@ class Workdir:
         """The file that records what was made."""
         return self.folder / RECORD
 
-    def make(self, stage: str, files: Sequence[str], key: str, write: Callable[..., Iterable[str] | None]) -> str:
+    def make(self, stage: str, outputs: Sequence[str], key: str, write: Callable[..., Iterable[str] | None]) -> str:
         """Let `write` make the files of a stage, unless they are there as they were made from this key; return the key.
 
-        `write` gets the path of each file, of which it makes the folder, and may yield lines for the user, which are
-        said again where the files stay.
-        Raises RerankError where the record cannot be written.
+        `write` gets the path of each file, and may yield lines for the user, which are said again where the files stay.
+        The first stage of a new folder makes the folder, so that nothing is there before its inputs are known to be
+        right. Raises RerankError where the record cannot be written.
         """
-        paths = [self.folder / name for name in files]
+        paths = [self.folder / name for name in outputs]
         made: Any = self._made.get(stage)
         known = {"key": key, "files": {path.name: path_hash(path) for path in paths}}
         unchanged = isinstance(made, dict) and known.items() <= made.items() and not self.force
-        self.stages.append(Stage(stage, tuple(paths), unchanged))
+        self.stages.append(StageDone(stage, tuple(paths), unchanged))
         if self.dry:
             return key
         if unchanged:

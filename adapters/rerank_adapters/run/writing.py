@@ -1,6 +1,6 @@
 """What the stages of a run write: tables, weights, lists, analyses of the weights, and reports.
 
-Each function has the path of its files as last arguments, and may yield lines for the user.
+Each function has the paths of its outputs as last positional arguments, and may yield lines for the user.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import FeatureTable, open_atomic
 
 
-def write_features(system: Job, sets: Sets, set_: str, first: bool, path: Path) -> Iterator[str]:
-    """Write the table of a set's features; the `first` system says what was read."""
-    data = sets.tuning() if set_ == TUNE else sets[set_]
-    if first:
+def write_features(system: Job, sets: Sets, set_: str, says_size: bool, path: Path) -> Iterator[str]:
+    """Write the table of a set's features; with `says_size`, say first what was read."""
+    data = sets.checked_tuning_set() if set_ == TUNE else sets[set_]
+    if says_size:
         yield f"{set_}: {data.size}"
         yield from (f"rerank: warning: {doubt}" for doubt in data.doubts if doubt not in sets.said)
         sets.said.update(data.doubts)
@@ -44,7 +44,7 @@ def write_features(system: Job, sets: Sets, set_: str, first: bool, path: Path) 
 
 def write_tuned(system: Job, sets: Sets, table: Path, path: Path) -> Iterator[str]:
     """Write the weights that a system tunes on the features in a table."""
-    data, whole = sets.tuning(), system.name == RERANKED
+    data, whole = sets.checked_tuning_set(), system.name == RERANKED
     if whole:
         yield from (f"rerank: warning: {TUNE}: {finding}" for finding in data.findings)
     learnt = learn(system, data, FeatureTable.load(table), path.parent)
@@ -76,7 +76,7 @@ def write_contributions(
     job: Job, sets: Sets, folds: int, together: Mapping[str, Sequence[str]], table: Path, weights: Path, path: Path
 ) -> None:
     """Write what each family of features contributes to the weights, on so many folds."""
-    data, (tuned, own) = sets.tuning(), _tuned(job, table, weights)
+    data, (tuned, own) = sets.checked_tuning_set(), _tuned(job, table, weights)
     method = method_of(job)
     found = family_contributions(data.lists, data.references, own, tuned, method, folds=folds, together=together)
     with open_atomic(path) as stream:
@@ -85,7 +85,7 @@ def write_contributions(
 
 def write_intervals(job: Job, sets: Sets, samples: int, table: Path, weights: Path, path: Path) -> None:
     """Write the intervals of the weights over so many resampled sets of lists."""
-    data, (tuned, own) = sets.tuning(), _tuned(job, table, weights)
+    data, (tuned, own) = sets.checked_tuning_set(), _tuned(job, table, weights)
     rows = weights_with_intervals(data.lists, data.references, own, tuned, method_of(job), samples)
     with open_atomic(path) as stream:
         stream.write(weight_intervals.as_json(rows, samples))
@@ -103,12 +103,13 @@ def write_report(
     set_: str,
     name: str,
     best: Mapping[str, Path],
+    as_json: Path,
+    page: Path,
+    *,
     table: Path,
     weights: Path,
     contributions: Path,
     intervals: Path,
-    as_json: Path,
-    page: Path,
 ) -> Iterator[str]:
     """Write the comparison of the systems, whose 1-bests are in files, with the references: JSON, and a page."""
     data, settings = sets[set_], job.config.evaluation
