@@ -282,15 +282,24 @@ def most_changed(evaluation: Evaluation, metric: MetricResult, system: str, coun
 
     Segments whose text did not change are left out.
     """
-    before = np.array(metric.of(evaluation.baseline).sentence_scores)
-    after = np.array(metric.of(system).sentence_scores)
+    before, after = (metric.of(name).sentence_scores for name in (evaluation.baseline, system))
     old, new = evaluation.systems.index(evaluation.baseline), evaluation.systems.index(system)
     changes: list[Change] = []
-    for position in np.argsort(-np.abs(after - before), kind="stable"):
-        segment = evaluation.segments[position]
+    for place in places_by_change(evaluation, metric, system):
+        texts = evaluation.segments[place].outputs
         if len(changes) == count:
             break
-        if segment.outputs[old] != segment.outputs[new]:
-            scores = float(before[position]), float(after[position])
-            changes.append(Change(segment, *scores, segment.outputs[old], segment.outputs[new]))
+        if texts[old] != texts[new]:
+            changes.append(Change(evaluation.segments[place], before[place], after[place], texts[old], texts[new]))
     return changes
+
+
+def places_by_change(evaluation: Evaluation, metric: MetricResult, system: str) -> list[int]:
+    """The places of all segments: that whose sentence score differs most from the baseline's comes first.
+
+    Of equal differences, those of segments whose text changed come first.
+    """
+    before, after = (np.array(metric.of(name).sentence_scores) for name in (evaluation.baseline, system))
+    old, new = evaluation.systems.index(evaluation.baseline), evaluation.systems.index(system)
+    same = np.array([segment.outputs[old] == segment.outputs[new] for segment in evaluation.segments], bool)
+    return np.lexsort((same, -np.abs(after - before))).tolist()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -75,6 +75,17 @@ class Tuning(Strict):
     select_folds: int = Field(default=5, ge=2)
     select_margin: float = Field(default=1.0, ge=0)
     held_out_folds: int | None = Field(default=None, ge=0)
+
+    def without(self, names: Collection[str]) -> Tuning:
+        """The settings without the constraints on features of these names, and without their start weights."""
+        kept: dict[str, Any] = {
+            "fixed": [name for name in self.fixed if name not in names],
+            "lower": {name: bound for name, bound in self.lower.items() if name not in names},
+            "upper": {name: bound for name, bound in self.upper.items() if name not in names},
+        }
+        if isinstance(self.start, dict):
+            kept["start"] = {name: weight for name, weight in self.start.items() if name not in names}
+        return self.model_copy(update=kept)
 
 
 class System(Strict):

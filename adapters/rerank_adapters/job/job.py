@@ -239,17 +239,9 @@ class Job:
     def without(self, labels: Collection[str]) -> Job:
         """The job without the features of these labels and the constraints on their weights, and without systems."""
         gone = {name for label in labels for name in self.feature(label).names}
-        tuning = self.config.tuning
-        kept: dict[str, Any] = {
-            "fixed": [name for name in tuning.fixed if name not in gone],
-            "lower": {name: bound for name, bound in tuning.lower.items() if name not in gone},
-            "upper": {name: bound for name, bound in tuning.upper.items() if name not in gone},
-        }
-        if isinstance(tuning.start, dict):
-            kept["start"] = {name: weight for name, weight in tuning.start.items() if name not in gone}
         tables = zip(self.labels, self.config.feature, strict=True)
         features = [table for label, table in tables if label not in labels]
-        return self.changed(feature=features, tuning=kept, system=[])
+        return self.changed(feature=features, tuning=self.config.tuning.without(gone), system=[])
 
     def record(self, folder: Path, *kinds: str) -> dict[str, Any]:
         """The tables of the plugins of these kinds ("feature", "metric"), for a file in a folder.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from rerank_adapters.evaluation.result import Evaluation, MetricResult
+from rerank_adapters.evaluation.result import Evaluation, MetricResult, places_by_change
 from rerank_adapters.report import figures, numbers, tables
 from rerank_adapters.report.facts import RunFacts
 from rerank_adapters.report.templates import packed, render
@@ -123,10 +123,8 @@ def _segments(evaluation: Evaluation, metric: MetricResult, main: str) -> Iterat
     baseline, others = evaluation.baseline, _others(evaluation)
     main = main if main in others else [baseline, *others][-1]
     scores = {system: metric.of(system).sentence_scores for system in evaluation.systems}
-    gains = [metric.gain(new - old) for new, old in zip(scores[main], scores[baseline], strict=True)]
-    new, old = (evaluation.systems.index(name) for name in (main, baseline))
-    same = [segment.outputs[old] == segment.outputs[new] for segment in evaluation.segments]
-    for place in sorted(range(len(gains)), key=lambda place: (-abs(gains[place]), same[place])):
+    old = evaluation.systems.index(baseline)
+    for place in places_by_change(evaluation, metric, main):
         segment = evaluation.segments[place]
         texts = [("source", segment.source)] if segment.source is not None else []
         texts += [("reference", reference) for reference in segment.references]
@@ -140,4 +138,5 @@ def _segments(evaluation: Evaluation, metric: MetricResult, main: str) -> Iterat
             change = scores[system][place] - scores[baseline][place]
             kind = "same" if abs(change) < MIN_CHANGE else "better" if metric.gain(change) > 0 else "worse"
             cells.append(Cell(f"{system} − {baseline}", f"{change:+.2f}", kind))
-        yield SegmentRow(place, f"{gains[place]:.4g}", segment.segment_id, pieces, cells)
+        gain = metric.gain(scores[main][place] - scores[baseline][place])
+        yield SegmentRow(place, f"{gain:.4g}", segment.segment_id, pieces, cells)

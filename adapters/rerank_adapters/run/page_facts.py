@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
 
-from rerank_adapters.apply import pairs_of, rerank
+from rerank_adapters.apply import Pair, rerank
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.evaluation.oracle import oracle
-from rerank_adapters.evaluation.result import Evaluation
 from rerank_adapters.features.feature import Feature
 from rerank_adapters.report.explanation import explanation_record
 from rerank_adapters.report.facts import ListLengths, RunFacts
@@ -20,7 +18,7 @@ from rerank_adapters.run.explain import explain
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.tuning.gain import HeldOutGain
 from rerank_adapters.weights import Weights
-from rerank_plugins import FeatureTable, NBestFormat, SentenceModel
+from rerank_plugins import NBestFormat, SentenceModel
 from rerank_plugins.core.arrays import LongArray
 
 LENGTHS = (1, 2, 5)  # times powers of ten
@@ -42,44 +40,47 @@ def facts_of_tuning(weights: Weights, job_name: str, tuner_name: str) -> RunFact
     )
 
 
-def with_lists_of(
-    facts: RunFacts,
+def lengths_of_lists(
     data: Dataset,
-    table: FeatureTable,
-    evaluation: Evaluation,
+    pairs: Sequence[Pair],
+    measure: Measure,
+    *,
+    weights: Weights,
+    features: Sequence[Feature],
+    form: NBestFormat,
+) -> ListLengths:
+    """The scores of the weights' choices by length of the lists; `pairs` are the lists with their features."""
+    orders = []
+    if weights.decision == "map":
+        orders = [rescored.order for _, rescored in rerank(pairs, weights, None, features=features, form=form)]
+    if orders and data.with_lost is not None:
+        own = dict(zip(data.ids, orders, strict=True))
+        orders = [own.get(id_, [0]) for id_ in data.counted.ids]
+    with StatusLine("scoring lists of each length"):
+        return list_lengths(measure, data.counted, orders)
+
+
+def explanations_of(
+    segments: Sequence[str],
+    data: Dataset,
+    pairs: Sequence[Pair],
     *,
     weights: Weights,
     features: Sequence[Feature],
     measures: Sequence[Measure],
     form: NBestFormat,
     models: Mapping[str, SentenceModel],
-    explained: int,
-) -> RunFacts:
-    """The facts with scores by length of the lists, and explanations of the segments that changed most.
-
-    `table` has the features of the lists, `facts.system` is the name of the reranked system in the evaluation, and
-    `explained` is the number of segments to explain.
-    """
-    pairs = list(pairs_of(data.lists, table))
-    orders = []
-    if weights.decision == "map":
-        ranked = rerank(pairs, weights, None, features=features, form=form)
-        orders = [rescored.order for _, rescored in ranked]
-    if orders and data.with_lost is not None:
-        own = dict(zip(data.ids, orders, strict=True))
-        orders = [own.get(id_, [0]) for id_ in data.counted.ids]
-    with StatusLine("scoring lists of each length"):
-        lists = list_lengths(measures[0], data.counted, orders)
+) -> dict[str, object]:
+    """By id, records of why new 1-bests beat the decoder's; `pairs` are as in `lengths_of_lists`."""
     places = {id_: place for place, id_ in enumerate(data.ids)}
     explanations: dict[str, object] = {}
-    changed = _changed_most(evaluation, facts.system)[:explained]
     kept = [feature for feature in features if weights.dense.keys() >= set(feature.names)]
-    with CountingBar("segments explained", len(changed)) as bar:
-        for id_ in changed:
-            nbest, own_table = pairs[places[id_]]
+    with CountingBar("segments explained", len(segments)) as bar:
+        for id_ in segments:
+            nbest, table = pairs[places[id_]]
             explanation = explain(
                 nbest,
-                own_table,
+                table,
                 data.references[places[id_]],
                 ("best", "first"),
                 weights=weights,
@@ -91,16 +92,7 @@ def with_lists_of(
             record = explanation_record(explanation)
             explanations[id_] = {key: record[key] for key in EXPLAINED}
             bar.add(1)
-    return replace(facts, lists=lists, explanations=explanations)
-
-
-def _changed_most(evaluation: Evaluation, system: str) -> list[str]:
-    """The ids of the segments with another output than the baseline, that of the largest change of the score first."""
-    first = evaluation.metrics[0]
-    old, new = evaluation.systems.index(evaluation.baseline), evaluation.systems.index(system)
-    changes = np.subtract(first.of(system).sentence_scores, first.of(evaluation.baseline).sentence_scores)
-    segments = [evaluation.segments[place] for place in np.argsort(-np.abs(changes), kind="stable").tolist()]
-    return [segment.segment_id for segment in segments if segment.outputs[old] != segment.outputs[new]]
+    return explanations
 
 
 def list_lengths(measure: Measure, data: Dataset, orders: Sequence[Sequence[int]]) -> ListLengths:

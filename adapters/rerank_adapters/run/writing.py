@@ -13,14 +13,14 @@ from pathlib import Path
 from rerank_adapters.apply import pairs_of, rerank
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.unlike import ListFacts, unlike_tuning
-from rerank_adapters.evaluation import SegmentFacts, compare
+from rerank_adapters.evaluation import SegmentFacts, compare, most_changed
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.feature import names_of
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.job.job import RERANKED, TUNE, Job
 from rerank_adapters.report.page import html_page
 from rerank_adapters.run.learn import learn, method_of
-from rerank_adapters.run.page_facts import facts_of_tuning, with_lists_of
+from rerank_adapters.run.page_facts import explanations_of, facts_of_tuning, lengths_of_lists
 from rerank_adapters.run.sets import Sets
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.tuning import families, weight_intervals
@@ -127,24 +127,26 @@ def write_report(
         )
     tuned = read_weights(weights)
     rows, samples = weight_intervals.from_json(intervals.read_text(encoding="utf-8"))
+    pairs, features, form = list(pairs_of(data.lists, FeatureTable.load(table))), job.features(set_), job.format
+    lengths = lengths_of_lists(data, pairs, job.measures[0], weights=tuned, features=features, form=form)
+    explained = most_changed(evaluation, evaluation.metrics[0], RERANKED, settings.explained)
     facts = replace(
         facts_of_tuning(tuned, name, job.tuner_name),
         system=RERANKED,
         contributions=families.from_json(contributions.read_text(encoding="utf-8")),
         weights=rows,
         samples=samples,
-    )
-    facts = with_lists_of(
-        facts,
-        data,
-        FeatureTable.load(table),
-        evaluation,
-        weights=tuned,
-        features=job.features(set_),
-        measures=job.measures,
-        form=job.format,
-        models=job.language_models,
-        explained=settings.explained,
+        lists=lengths,
+        explanations=explanations_of(
+            [change.segment.segment_id for change in explained],
+            data,
+            pairs,
+            weights=tuned,
+            features=features,
+            measures=job.measures,
+            form=form,
+            models=job.language_models,
+        ),
     )
     title = f"{name} · {set_}" if name else set_
     for path, text in ((as_json, evaluation.to_json()), (page, html_page(evaluation, title, facts=facts))):

@@ -67,16 +67,8 @@ class Method:
     def without(self, labels: Collection[str]) -> Method:
         """The same method without the features of these labels and the constraints on their weights."""
         left_out = {name for label in labels for name in self.columns[label]}
-        settings, start = self.settings, self.settings.start
-        kept = {
-            "fixed": [name for name in settings.fixed if name not in left_out],
-            "lower": {name: bound for name, bound in settings.lower.items() if name not in left_out},
-            "upper": {name: bound for name, bound in settings.upper.items() if name not in left_out},
-        }
-        if isinstance(start, Mapping):
-            kept["start"] = {name: weight for name, weight in start.items() if name not in left_out}
         columns = {label: names for label, names in self.columns.items() if label not in labels}
-        return replace(self, settings=settings.model_copy(update=kept), columns=columns)
+        return replace(self, settings=self.settings.without(left_out), columns=columns)
 
     def selecting(self, tuner: Tuner, table: FeatureTable) -> Tuner:
         """The tuner itself, or, where families are selected, one that does so before it tunes."""
