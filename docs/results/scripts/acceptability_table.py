@@ -51,7 +51,7 @@ def first_columns(
     text_steps = {table["label"]: [table["text"]] for table in tables if "text" in table}
     features = [{**table, "text": table["label"]} if "text" in table else table for table in tables]
     config = Config(feature=features, language_model=models, text=text_steps, jobs=jobs)
-    table = pair_table(Job.of(config, load_plugins(BUILTIN)), pairs, TextPipeline(steps))
+    table = pair_table(Job.of(config, load_plugins(BUILTIN)).extraction(), pairs, TextPipeline(steps))
     labels = [feature_table["label"] for feature_table in tables]
     first = [next(i for i, name in enumerate(table.names) if name.rpartition(".")[0] == label or name == label)
              for label in labels]  # fmt: skip

@@ -12,10 +12,11 @@ Floats are written with enough digits to be read back exactly. File names are re
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from rerank_adapters.applications.acceptability.classifier import Classifier, Kind
 from rerank_adapters.features.tables import RECORDED
@@ -24,9 +25,6 @@ from rerank_adapters.weights import made_at
 from rerank_adapters.weights.named_weights import plain_values, read_toml, write_toml
 from rerank_plugins import __version__
 from rerank_plugins.core.errors import suggestion
-
-if TYPE_CHECKING:
-    from rerank_adapters.job.job import Job
 
 KEYS = ("kind", "threshold", "constant", "weights", "provenance")
 KINDS = get_args(Kind)
@@ -71,17 +69,20 @@ def read_classifier(path: str | Path) -> Classifier:
     )
 
 
-def recorded_classifier(job: Job, classifier: Classifier, text: TextPipeline, folder: Path, **more: Any) -> Classifier:
+def recorded_classifier(
+    classifier: Classifier, text: TextPipeline, folder: Path, record: Mapping[str, Any], **more: Any
+) -> Classifier:
     """The classifier with all that is needed to classify other sentences alike, and `more` about its training.
 
-    File names are recorded relative to `folder`, where the classifier will be saved.
+    `record` has the tables of a config that make the features again. File names are recorded relative to `folder`,
+    where the classifier will be saved.
     """
     provenance = {
         "version": __version__,
         "made": made_at(),
         "steps": text.rebased(folder),
         **more,
-        RECORDED: job.record(folder, "feature"),
+        RECORDED: record,
     }
     return replace(classifier, provenance=provenance)
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rerank_adapters.applications.acceptability.features import sentence_table
 from rerank_adapters.applications.acceptability.judgements import Judgement
+from rerank_adapters.features.extraction import Extraction
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureTable
 from rerank_plugins.core.arrays import BoolArray
-
-if TYPE_CHECKING:
-    from rerank_adapters.job.job import Job
 
 
 class JudgedSet(NamedTuple):
@@ -25,11 +23,11 @@ class JudgedSet(NamedTuple):
 
 
 def judged_sets(
-    job: Job, judged: Sequence[Sequence[Judgement]], text: TextPipeline, columns: Sequence[str]
+    extraction: Extraction, judged: Sequence[Sequence[Judgement]], text: TextPipeline, columns: Sequence[str]
 ) -> list[JudgedSet]:
     """The features of several sets of judgements, extracted together."""
     every = [judgement for judgements in judged for judgement in judgements]
-    table = sentence_table(job, [judgement.nbest() for judgement in every], text, columns)
+    table = sentence_table(extraction, [judgement.nbest() for judgement in every], text, columns)
     acceptable = np.array([judgement.acceptable for judgement in every])
     ends = np.cumsum([len(judgements) for judgements in judged])[:-1]
     return [

@@ -17,6 +17,7 @@ from rerank_adapters.applications.acceptability.compare import Preferences, pref
 from rerank_adapters.applications.acceptability.features import sentence_table, with_models
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
+from rerank_adapters.features.extraction import Extraction
 from rerank_adapters.formats.pairs import Pair, read_pairs
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import counted
@@ -33,9 +34,11 @@ HEADER = ("system", "accuracy", "95 % interval", "preferred", "ties")
 COMPARISON = ("system", "difference", "better", "worse", "p")
 
 
-def pair_table(job: Job, pairs: Sequence[Pair], text: TextPipeline, columns: Sequence[str] = ()) -> FeatureTable:
+def pair_table(
+    extraction: Extraction, pairs: Sequence[Pair], text: TextPipeline, columns: Sequence[str] = ()
+) -> FeatureTable:
     """The features (see `sentence_table`): rows 2i and 2i + 1 are the good and the bad sentence of pair i."""
-    return sentence_table(job, [pair.nbest() for pair in pairs], text, columns)
+    return sentence_table(extraction, [pair.nbest() for pair in pairs], text, columns)
 
 
 def single_preferences(table: FeatureTable) -> list[Preferences]:
@@ -181,7 +184,7 @@ def command(
     from rerank_adapters.report.output import records_tsv, write_records
 
     summary_line = SummaryLine()
-    job = with_models(job, models)
+    job = job.changed(feature=with_models(job.config.feature, models, job.names))
     job.check()
     text = TextPipeline(options.text_steps(steps))
     given = read_pairs(pairs)
@@ -191,7 +194,7 @@ def command(
     for name in by:
         if name not in properties:
             raise ConfigError(f"--by {name}: {pairs} has no such column{suggestion(name, properties)}")
-    table = pair_table(job, given, text, columns)
+    table = pair_table(job.extraction(), given, text, columns)
     systems = single_preferences(table)
     by_name = {system.system: system for system in systems}
     if baseline is not None and baseline not in by_name:

@@ -163,13 +163,14 @@ class SentenceClassifier:
         if objects := list(self._job.objects):
             raise ConfigError(f"the feature {objects[0]!r} has no name that a file could hold: register its class")
         folder = path.absolute().parent
-        write_classifier(recorded_classifier(self._job, learnt, self._steps, folder, criterion=self.criterion), path)
+        record = self._job.record(folder, "feature")
+        write_classifier(recorded_classifier(learnt, self._steps, folder, record, criterion=self.criterion), path)
 
     def _table(self, texts: Sequence[Text], columns: Sequence[str]) -> FeatureTable:
         """The features of the texts after the text steps, a row each; of them the columns that match a pattern."""
         sentences = [" ".join(words) for words in words_of(texts, self._steps)]
         nbests = [NBestList(str(line), (Hypothesis(text),), line=line) for line, text in enumerate(sentences, 1)]
-        return sentence_table(self._job, nbests, AS_THEY_ARE, columns)
+        return sentence_table(self._job.extraction(), nbests, AS_THEY_ARE, columns)
 
 
 def _truth_values(labels: Iterable[object], texts: int) -> BoolArray:

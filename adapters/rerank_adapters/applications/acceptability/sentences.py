@@ -138,14 +138,14 @@ def command(
     from rerank_adapters.report.output import write_records
 
     summary_line = SummaryLine()
-    job = with_models(job, models)
+    job = job.changed(feature=with_models(job.config.feature, models, job.names))
     job.check()
     text = TextPipeline(options.text_steps(steps))
     judged = [read_judgements(path) for path in (dev, test)]
     texts, test_texts = ([judgement.text for judgement in judgements] for judgements in judged)
     if warning := overlap(texts, test_texts, (str(dev), str(test)), "sentence"):
         logger.warning("%s", warning)
-    learnt, tested = judged_sets(job, judged, text, columns)
+    learnt, tested = judged_sets(job.extraction(), judged, text, columns)
     systems = classifiers_of(learnt, criterion, logistic)
     records = classification_records(systems, learnt, tested)
     best = max(records, key=lambda record: float(record[f"dev_{criterion}"]))["system"]
@@ -162,8 +162,7 @@ def command(
         chosen = choose or best
         (record,) = (record for record in records if record["system"] == chosen)
         measures = {key: value for key, value in record.items() if isinstance(value, float) and value == value}
-        classifier = recorded_classifier(
-            job, systems[chosen], text, save.parent, criterion=criterion, measured=measures
-        )
+        features, about = job.record(save.parent, "feature"), {"criterion": criterion, "measured": measures}
+        classifier = recorded_classifier(systems[chosen], text, save.parent, features, **about)
         write_classifier(classifier, save)
         summary_line.wrote(f"the classifier {chosen!r}", save)

@@ -71,7 +71,7 @@ def command(
     summary_line = SummaryLine()
     if not models:
         raise ConfigError("nothing to judge with: give a language model with -M")
-    tables = dict(named_model(job, spec) for spec in models)
+    tables = dict(named_model(spec, job.names) for spec in models)
     if len(tables) < len(models):
         raise ConfigError("-M: two language models have the same name; give them others in a config")
     job = job.changed(language_model={**job.config.language_model, **tables})
