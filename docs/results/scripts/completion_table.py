@@ -28,7 +28,6 @@ from docs.results.scripts.experiment import FILE, Listed, counted, experiment, s
 from rerank_adapters.applications.completion import (
     combined_answers,
     completion_data,
-    completion_job,
 )
 from rerank_adapters.applications.completion.questions import read_questions
 from rerank_adapters.applications.training.tree_source import DEPENDENCIES, NamedParser, TreeSource
@@ -39,8 +38,10 @@ from rerank_adapters.features.processes import Processes
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.job.models import load_parser, parser_use
+from rerank_adapters.run.learn import method_of
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.within_lists import one_best
+from rerank_adapters.tuning.method import Method
 from rerank_plugins import FeatureTable, RerankError
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.dependency_tree import DependencyTree
@@ -131,7 +132,7 @@ def percent(right: np.ndarray) -> str:
 
 
 def print_table(
-    job: Job, data: Dataset, answer: np.ndarray, totals: dict[str, FloatArray], orders: Sequence[int]
+    data: Dataset, answer: np.ndarray, totals: dict[str, FloatArray], orders: Sequence[int], method: Method
 ) -> None:
     """Print the accuracy of each model, then comparisons and combinations; `answer` is the right option of each."""
     offsets = np.cumsum([0, *map(len, data.lists)])
@@ -163,7 +164,7 @@ def print_table(
     combinations = [(labelled, ngram), fixed[::2], fixed, *((*fixed[::2], name) for name in similar), tuple(totals)]
     for names in combinations:
         table = FeatureTable.dense(names, np.stack([totals[name] for name in names], axis=1), offsets)
-        chosen = combined_answers(job, data, table, 10).choices == answer
+        chosen = combined_answers(data, table, method, 10).choices == answer
         title = " and ".join(names) if len(names) < len(totals) else f"all {len(names)}"
         print(f"{title} together: {percent(chosen)}; against {ngram}: {compare(chosen, right[ngram])}")
 
@@ -190,7 +191,7 @@ def main(
     jobs: int,
 ) -> None:
     """Train the models, answer the questions and print the table."""
-    job = completion_job(Job.of(Config(jobs=jobs), load_plugins(BUILTIN)))
+    job = Job.of(Config(metric=[{"use": "accuracy"}], jobs=jobs, ranks=False), load_plugins(BUILTIN))
     questions = read_questions(questions_file)
     data = completion_data(questions, TextPipeline(("penn-tokenize",)))
     sentences = [answered.split() for nbest in data.lists for answered in nbest.texts]
@@ -207,7 +208,7 @@ def main(
 
     if vectors is not None:
         totals |= similarity_totals(vectors, data)
-    print_table(job, data, np.array([question.answer for question in questions]), totals, orders)
+    print_table(data, np.array([question.answer for question in questions]), totals, orders, method_of(job))
     print(f"\n{len(questions)} questions, {time.process_time() - started:.0f} s of CPU in this process")
 
 

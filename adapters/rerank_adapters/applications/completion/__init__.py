@@ -34,14 +34,16 @@ from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_adapters.weights import Weights, read_weights
-from rerank_plugins import ConfigError, FeatureTable
+from rerank_plugins import ConfigError, FeatureTable, NBestFormat
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.errors import suggestion
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
     from rerank_adapters.data.dataset import Dataset
+    from rerank_adapters.features.extraction import Extraction
     from rerank_adapters.job.job import Job
+    from rerank_adapters.tuning.method import Method
 
 HEADER = ("system", "accuracy", "95 % interval", "right")
 COMPARISON = ("system", "difference", "only this", "only that", "p")
@@ -53,12 +55,6 @@ class Answers:
 
     system: str
     choices: LongArray
-
-
-def completion_job(job: Job) -> Job:
-    """The job, with accuracy as its metric unless its config names one; the order of the options means nothing."""
-    metric = None if "metric" in job.config.model_fields_set else [{"use": "accuracy"}]
-    return job.changed(metric=metric, ranks=False)
 
 
 def completion_data(questions: Sequence[Question], text: TextPipeline) -> Dataset:
@@ -95,9 +91,9 @@ def other_answers(argument: str, questions: Sequence[Question]) -> Answers:
     return Answers(name, np.array([q.answer for q in with_answers(questions, answers, path)], np.int64))
 
 
-def write_lists(job: Job, data: Dataset, prefix: Path) -> None:
-    """Write the lists to PREFIX.nbest in the job's format, numbered from 0; and PREFIX.ref if all answers are known."""
-    with open_lists(f"{prefix}.nbest", job.format) as out:
+def write_lists(data: Dataset, format_: NBestFormat, prefix: Path) -> None:
+    """Write the lists to PREFIX.nbest in the format, numbered from 0; and PREFIX.ref if all answers are known."""
+    with open_lists(f"{prefix}.nbest", format_) as out:
         for number, nbest in enumerate(data.lists):
             out.write(replace(nbest, segment_id=str(number)))
     if all(data.references):
@@ -105,34 +101,34 @@ def write_lists(job: Job, data: Dataset, prefix: Path) -> None:
             out.writelines(f"{right[0]}\n" for right in data.references)
 
 
-def answer_all(job: Job, data: Dataset, weights: Weights | None, folds: int) -> list[Answers]:
+def answer_all(
+    data: Dataset, extraction: Extraction, weights: Weights | None, method: Method, folds: int
+) -> list[Answers]:
     """Each feature by itself, then all together: with `weights` or, if the answers are known, with tuned weights.
 
-    Raises ConfigError if the job has no features, or the weights are for other ones.
+    `method` says how they are tuned. Raises ConfigError if there are no features, or the weights are for other ones.
     """
     from rerank_adapters.apply import pairs_of, rerank
 
-    if not job.labels:
+    if not extraction.features:
         raise ConfigError("nothing to answer with: give features with -f or a config")
 
-    table = job.extraction().table(data.lists)
+    table = extraction.table(data.lists)
     systems = single_answers(table)
     if weights is not None:
-        measure = job.measures[0] if weights.decision == "mbr" else None
-        chosen = rerank(pairs_of(data.lists, table), weights, measure, features=job.features())
+        measure = method.measure if weights.decision == "mbr" else None
+        chosen = rerank(pairs_of(data.lists, table), weights, measure, features=extraction.features)
         systems.append(Answers("weighted", np.array([rescored.order[0] for _, rescored in chosen], np.int64)))
     elif all(data.references) and len(table.names) > 1:
-        systems.append(combined_answers(job, data, table, folds))
+        systems.append(combined_answers(data, table, method, folds))
     return systems
 
 
-def combined_answers(job: Job, data: Dataset, table: FeatureTable, folds: int) -> Answers:
+def combined_answers(data: Dataset, table: FeatureTable, method: Method, folds: int) -> Answers:
     """All features together; each question is answered with weights tuned on the folds that it is not in."""
-    from rerank_adapters.run.learn import method_of
     from rerank_adapters.tuning.gain import tuner_with_margin
     from rerank_adapters.tuning.held_out import held_out
 
-    method = method_of(job)
     problem, start = method.problem(data.lists, data.references, table), method.start(data.lists, table)
     tuner = tuner_with_margin(method.tuner, method.margin)
     held = held_out(problem, tuner, start, folds, method.seed, method.processes)
@@ -205,9 +201,11 @@ def command(
     from rerank_adapters.data.overlap import warn_if_tuned_on
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
+    from rerank_adapters.run.learn import method_of
 
     summary_line = SummaryLine()
-    job = completion_job(job)
+    metric = None if "metric" in job.config.model_fields_set else [{"use": "accuracy"}]
+    job = job.changed(metric=metric, ranks=False)  # the order of the options means nothing
     job.check()
     text = TextPipeline(options.text_steps(steps))
     items = read_questions(questions, answers)
@@ -220,11 +218,11 @@ def command(
     if fixed_weights is not None and known:
         warn_if_tuned_on(fixed_weights.provenance, data.references, str(questions))
     if lists is not None:
-        write_lists(job, data, lists)
+        write_lists(data, job.format, lists)
         summary_line.wrote(counted(len(items), "list"), f"{lists}.nbest")
         if known:
             summary_line.wrote(counted(len(items), "reference"), f"{lists}.ref")
-    ours = answer_all(job, data, fixed_weights, folds)
+    ours = answer_all(data, job.extraction(), fixed_weights, method_of(job), folds)
     systems = {answered.system: answered for answered in [*ours, *others]}
     if baseline is not None and baseline not in systems:
         raise ConfigError(f"no system named {baseline!r}{suggestion(baseline, systems)}")
