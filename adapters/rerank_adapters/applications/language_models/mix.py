@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from rerank_adapters.applications.language_models.scoring import Totals, score_l
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.job.models import language_model_table, load_word_model
+from rerank_adapters.job.names import Names
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
 from rerank_plugins.kit.files.text import open_atomic, open_text
@@ -22,36 +23,31 @@ if TYPE_CHECKING:
     from rerank_adapters.job.job import Job
 
 
-def name_models(job: Job, specs: Sequence[str | Path]) -> tuple[Job, dict[str, LanguageModel]]:
-    """Give each model a name: a job whose config has a table for each of them, and the models by name.
+def name_models(specs: Sequence[str | Path], names: Names) -> dict[str, dict[str, Any]]:
+    """Give each model a name, under which the config table of the model stands in the result.
 
     Models of files are called lm1, lm2, …; the others keep the names by which they were given. Raises ConfigError for
-    fewer than two models, for a file that holds no model, and for a model of the config that is given twice.
+    a file that holds no model, and for a model of the config that is given twice.
     """
+    in_config = names.tables.get("language_model", {})
     tables: dict[str, dict[str, Any]] = {}
-    names: list[str] = []
     files = 0
     for spec in specs:
-        if spec in job.config.language_model:
-            if spec in names:
+        table = language_model_table(spec, names)
+        if spec in in_config:
+            if spec in tables:
                 wanted = "wanted models that differ (-M LM, repeated)"
                 raise ConfigError(f"the language model {spec!r} is given twice, {wanted}")
-            names.append(str(spec))
+            tables[str(spec)] = table
             continue
-        table = language_model_table(spec, job.names)
         files += (is_file := Path(spec).is_file())
-        names.append(_new_name(f"lm{files}" if is_file else table["use"], tables, job))
-        tables[names[-1]] = table
-    job = job.changed(language_model={**job.config.language_model, **tables})
-    models = {name: load_word_model(name, job.names) for name in names}
-    if len(models) < 2:
-        found = counted(len(models), "language model")
-        raise ConfigError(f"found {found}, wanted two or more to mix (-M LM, repeated)")
-    return job, models
+        tables[_new_name(f"lm{files}" if is_file else table["use"], {*tables, *in_config})] = table
+    return tables
 
 
-def _new_name(name: str, tables: Iterable[str], job: Job) -> str:
-    taken, number, wanted = {*tables, *job.config.language_model}, 2, name
+def _new_name(name: str, taken: Collection[str]) -> str:
+    """The name, or where it is taken the name with the first number that makes it new."""
+    number, wanted = 2, name
     while wanted in taken:
         wanted, number = f"{name}-{number}", number + 1
     return wanted
@@ -88,13 +84,12 @@ def mix(models: dict[str, LanguageModel], lines: Sequence[str]) -> FloatArray:
     return weights
 
 
-def mixture_config(job: Job, models: Iterable[str], weights: FloatArray) -> str:
-    """The tables of the models and of their mixture, as TOML for a config file."""
+def mixture_config(models: Mapping[str, Mapping[str, Any]], weights: FloatArray) -> str:
+    """The tables of the models, by name, and of their mixture, as TOML for a config file."""
     import tomli_w
 
-    tables = {name: dict(job.config.language_model[name]) for name in models}
-    tables["mixture"] = {"use": "mixture", "models": list(tables), "weights": [round(float(w), 6) for w in weights]}
-    return tomli_w.dumps({"language_model": tables})
+    mixture = {"use": "mixture", "models": list(models), "weights": [round(float(w), 6) for w in weights]}
+    return tomli_w.dumps({"language_model": {**models, "mixture": mixture}})
 
 
 @click.command("mix")
@@ -113,9 +108,14 @@ def command(job: Job, held_out: str, models: tuple[str | Path, ...], output: Pat
     rerank lm score test.en -c mixture.toml -M mixture
     """  # noqa: D301
     summary_line = SummaryLine()
-    job, named = name_models(job, models)
+    tables = name_models(models, job.names)
+    job = job.changed(language_model={**job.config.language_model, **tables})
+    named = {name: load_word_model(name, job.names) for name in tables}
+    if len(named) < 2:
+        found = counted(len(named), "language model")
+        raise ConfigError(f"found {found}, wanted two or more to mix (-M LM, repeated)")
     with open_text(held_out) as lines:
         weights = mix(named, list(lines))
     with open_atomic(output) as out:
-        out.write(mixture_config(job, named, weights))
+        out.write(mixture_config(tables, weights))
     summary_line.wrote("the config of the mixture", output)
