@@ -35,7 +35,8 @@ from rerank_plugins.core.plugins import Registry
 from rerank_plugins.kit.files.text import display_name
 
 if TYPE_CHECKING:
-    from rerank_adapters.job.job import Job
+    from rerank_adapters.evaluation.measure import Measure
+    from rerank_adapters.features.extraction import Extraction
     from rerank_plugins.missing_words.model import Method
 
 
@@ -85,17 +86,25 @@ LAYOUT = Layout[Restored](
 
 
 def restore(
-    sentences: Iterable[Incomplete], inserting: Inserting, job: Job, weights: Weights | None, *, fewest_edits: bool
+    sentences: Iterable[Incomplete],
+    inserting: Inserting,
+    extraction: Extraction,
+    weights: Weights | None,
+    measure: Measure | None,
+    *,
+    fewest_edits: bool,
 ) -> Iterator[tuple[Incomplete, Restored]]:
-    """Yield each sentence with its restoration, in order and in bounded memory; the job has the weights' features."""
+    """Yield each sentence with its restoration, in order and in bounded memory.
+
+    The extraction has the features of the weights, and `measure` is the metric of their decision, if that needs one.
+    """
     from rerank_adapters.apply import rerank
 
-    pairs = in_batches(inserting, sentences, job.config.jobs)
+    pairs = in_batches(inserting, sentences, extraction.processes.jobs)
     if weights is not None:
         pairs, theirs = tee(pairs)
-        tables = job.extraction().stream(found.nbest for _, found in theirs if found.places)
-        measure = job.measures[0] if weights.decision == "mbr" else None
-        for _, rescored in rerank(tables, weights, measure, features=job.features()):
+        tables = extraction.stream(found.nbest for _, found in theirs if found.places)
+        for _, rescored in rerank(tables, weights, measure, features=extraction.features):
             for sentence, found in pairs:
                 yield sentence, chosen(sentence, found, rescored if found.places else None, fewest_edits=fewest_edits)
                 if found.places:
@@ -172,6 +181,8 @@ def command(
     if weights is not None and tuned is not None:
         job = Job.of_record(tuned.provenance, weights, registry)
     job = job.changed(jobs=jobs)
+    measure = job.measures[0] if tuned is not None and tuned.decision == "mbr" else None
+    extraction, fewest_edits = job.extraction(), decision == "fewest-edits"
     name, sentences, listed = display_name(text), read_incomplete(Path(text)), 0
     with ExitStack() as files:
         lists = files.enter_context(open_lists(nbest_out, job.format)) if nbest_out is not None else None
@@ -179,7 +190,7 @@ def command(
         def with_lists(sentences: Iterable[Incomplete]) -> Iterator[tuple[Incomplete, Restored]]:
             """Yield the restored sentences, each after its list was written."""
             nonlocal listed
-            for sentence, one in restore(sentences, inserting, job, tuned, fewest_edits=decision == "fewest-edits"):
+            for sentence, one in restore(sentences, inserting, extraction, tuned, measure, fewest_edits=fewest_edits):
                 if lists is not None and len(one.nbest):
                     lists.write(one.nbest, one.rescored)
                     listed += 1
