@@ -33,15 +33,16 @@ SAMPLE_SENTENCES = 500  # sentences of a sample that tells the language of a tex
 MAX_UNKNOWN = 0.3  # proportion of the words of an English text that the parser does not know, at most
 
 
-def check_english(job: Job, parser: str, sentences: Sequence[Sequence[str]]) -> None:
+def check_english(sentences: Sequence[Sequence[str]], parser: CachedParser | None, english: CachedParser) -> None:
     """Raise ConfigError for a parser of another language, and for text that is not in English.
 
-    The forms of words are English. A text is not if the embedded English parser does not know MAX_UNKNOWN of its words.
+    The forms of words are English. A text is not if the embedded `english` parser does not know MAX_UNKNOWN of its
+    words.
     """
     rule, advice = "`negatives errors` has rules for English alone", "`rerank negatives treebank` makes pairs in any"
-    if parser != "none" and not (trained_on := load_parser(parser, job.names).trained_on).may_be_english:
+    if parser is not None and not (trained_on := parser.trained_on).may_be_english:
         raise ConfigError(f"{rule}, and the parser reads {trained_on.language!r}; {advice} language")
-    vocabulary = load_parser("english", job.names).vocabulary
+    vocabulary = english.vocabulary
     assert vocabulary is not None  # the embedded parser knows its words
     unknown = unknown_rate(vocabulary, [" ".join(words) for words in sentences[:SAMPLE_SENTENCES]])
     if unknown > MAX_UNKNOWN:
@@ -126,9 +127,9 @@ def command(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Pa
     """  # noqa: D301
     summary_line = SummaryLine()
     sentences = [words for line in read_lines(text) if (words := line.split())]
-    check_english(job, parser, sentences)
-    inserter, rng = error_inserter(sentences, kinds), np.random.default_rng(job.config.seed)
     of_parser = None if parser == "none" else load_parser(parser, job.names)
+    check_english(sentences, of_parser, load_parser("english", job.names))
+    inserter, rng = error_inserter(sentences, kinds), np.random.default_rng(job.config.seed)
     parsed = with_trees(sentences, of_parser, Processes(job.config.jobs, scheduler))
     pairs = noisy_pairs(parsed, inserter, rng)
     written = write_pairs(pairs, len(sentences), COLUMNS, output)
