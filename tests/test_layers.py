@@ -104,6 +104,32 @@ def test_families_are_what_a_plugin_author_could_write(family):
         assert {module for module in ours if not module.startswith(declared)} == set(), path
 
 
+def takers_of_a_job(source: str) -> list[str]:
+    """The functions with a parameter annotated `Job` that are no commands, which get theirs from the shared options."""
+    taking = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+            is_command = any(re.fullmatch(r"(options\.)?job_options\(.*\)", decorator) for decorator in decorators)
+            given = [argument.annotation for argument in ast.walk(node.args) if isinstance(argument, ast.arg)]
+            annotations = [ast.unparse(annotation) for annotation in given if annotation is not None]
+            if not is_command and any(re.search(r"\bJob\b", annotation) for annotation in annotations):
+                taking.append(node.name)
+    return taking
+
+
+def test_functions_behind_the_doors_do_not_take_a_job():
+    """They take lists, features, measures, weights, names, settings; only the doors, and `run`, know a job."""
+    assert takers_of_a_job('def f(a, job: Job): ...\nasync def g(*, job: "job.Job | None" = None): ...') == ["f", "g"]
+    assert takers_of_a_job("@click.command()\n@options.job_options('jobs')\ndef command(job: Job): ...") == []
+    adapters = ROOT / "adapters" / "rerank_adapters"
+    doors = tuple(adapters / room for room in ("run", "api", "cli", "job"))
+    behind = [path for path in SOURCES if not any(path.is_relative_to(door) for door in doors)]
+    found = {str(path.relative_to(ROOT)): takers_of_a_job(path.read_text(encoding="utf-8")) for path in behind}
+    assert len(found) > 300
+    assert {name: functions for name, functions in found.items() if functions} == {}
+
+
 def test_adapters_is_a_source_root_not_a_package():
     assert not (ROOT / "adapters" / "__init__.py").exists()
 
