@@ -25,7 +25,6 @@ from rerank_adapters.applications.similarity import model as similarity
 from rerank_adapters.applications.similarity.forest import RandomForest
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
 from rerank_adapters.applications.tables.join import load as load_table
-from rerank_adapters.apply import Reranker
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.formats.kaldi import read_costs, read_symbols
 from rerank_adapters.formats.outputs import read_segments
@@ -35,6 +34,7 @@ from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.formats.systems import read_outputs
 from rerank_adapters.formats.writing import is_written
 from rerank_adapters.job.config import read_config
+from rerank_adapters.reranker import Reranker
 from rerank_adapters.weights import read_weights
 from rerank_plugins import FeatureTable
 from rerank_plugins.constituency.model_file import read_grammar as read_pcfg

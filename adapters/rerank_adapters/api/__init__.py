@@ -22,11 +22,11 @@ from typing import Any
 
 from rerank_adapters.api.evaluation import evaluate
 from rerank_adapters.api.pipeline import Pipeline
-from rerank_adapters.apply import RankedHypothesis, Reranked, Reranker
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.frames import Roles, is_frame, lists_of_columns, lists_of_frame, lists_of_records
 from rerank_adapters.formats.reading import read_nbest as read_lists
 from rerank_adapters.job.loading import load
+from rerank_adapters.reranker import RankedHypothesis, Reranked, Reranker
 from rerank_adapters.runtime.progress import showing
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, Hypothesis, NBestList

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rerank_adapters.apply import Reranked
 from rerank_adapters.data.given import (
     ReferencesById,
     Texts,
@@ -25,6 +24,7 @@ from rerank_adapters.formats.segment_ids import some_of
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.job.loading import all_plugins, config_tables
+from rerank_adapters.reranker import Reranked
 from rerank_adapters.runtime.progress import counted, showing
 from rerank_plugins import ConfigError, FormatError, NBestList
 from rerank_plugins.core.columns import one_line, plain

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from rerank_adapters.api.pipeline_parameters import PipelineParameters
-from rerank_adapters.apply import Pair, Reranked, pairs_of, rerank
+from rerank_adapters.apply import Pair, pairs_of, rerank
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.given import files_of, lists_of, numbered, pair_with
 from rerank_adapters.features.tables import RECORDED
@@ -22,6 +22,7 @@ from rerank_adapters.job.config import read_config
 from rerank_adapters.job.job import TUNE, Job
 from rerank_adapters.job.loading import all_plugins, label_of, several
 from rerank_adapters.report.explanation import Explanation
+from rerank_adapters.reranker import Reranked
 from rerank_adapters.run.explain import explain
 from rerank_adapters.run.learn import features_of, learn, method_of
 from rerank_adapters.tuning.cross_validation import CrossValidation

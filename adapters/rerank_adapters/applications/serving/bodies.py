@@ -27,7 +27,7 @@ from rerank_adapters.formats.writing import is_written
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList
 
 if TYPE_CHECKING:
-    from rerank_adapters.apply import Reranked
+    from rerank_adapters.reranker import Reranked
 
 NO_FILE = "<stdin>"  # the path of a text that is no file, beside which no format looks for others
 OUTPUTS = ("json", "lines", "nbest")

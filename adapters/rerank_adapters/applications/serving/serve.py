@@ -61,7 +61,7 @@ def command(
     from rerank_adapters.applications.serving.bodies import Limits
     from rerank_adapters.applications.serving.pool import Pool
     from rerank_adapters.applications.serving.worker import Served, say
-    from rerank_adapters.apply import Reranker
+    from rerank_adapters.reranker import Reranker
 
     try:
         from rerank_adapters.applications.serving.application import Application

@@ -19,10 +19,10 @@ from threading import Thread
 from typing import NamedTuple
 
 from rerank_adapters.applications.serving.bodies import Formats, Limits, Request, read_lists, write_answer
-from rerank_adapters.apply import Reranker
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.features.processes import ENDING
 from rerank_adapters.job.job import Job
+from rerank_adapters.reranker import Reranker
 from rerank_plugins import ConfigError, FormatError, NBestFormat, RerankError
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit.files.standard_streams import send_stdout_to_stderr
