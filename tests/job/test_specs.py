@@ -1,5 +1,6 @@
 """Config tables become objects; every wrong option is named with the table it stands in."""
 
+import pickle
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -122,3 +123,23 @@ def test_a_job_and_its_copies_share_equal_objects():
     changed = job.changed(tuner={"use": "pro"}, metric=[{"use": "ter"}])
     assert changed.tuner != job.tuner
     assert changed.measures[0].metric != job.measures[0].metric
+
+
+def test_a_plugin_file_that_is_loaded_again_has_objects_of_its_new_class(tmp_path):
+    """Workers that are spawned find the class by its name, and pickle refuses an object of the former one."""
+    (tmp_path / "vowels.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from rerank_plugins import FeatureExtractor, hookimpl\n"
+        "@dataclass\n"
+        "class Vowels(FeatureExtractor):\n"
+        "    'Counts vowels.'\n"
+        "    extract = len\n"
+        "@hookimpl\n"
+        "def register_feature_extractors(register):\n"
+        "    register('vowels', Vowels)\n"
+    )
+    made = []
+    for _ in range(2):
+        registry = load_plugins(BUILTIN, [tmp_path / "vowels.py"])
+        made.append(Spec.read("feature", "vowels", Names(registry)).make())
+        pickle.dumps(made[-1])

@@ -47,13 +47,15 @@ class Spec:
     """A plugin's entry with the options that were given: a path is absolute, a plugin in an option is a Spec.
 
     `implied` are the options that follow from the language and from the model; they are not recorded, as they follow
-    again. `where` names the place in errors. `plugin` is the object, where it was given as one.
+    again. `where` names the place in errors, and `name` the table of the config that the plugin was named by. `plugin`
+    is the object, where it was given as one.
     """
 
     entry: Entry
     options: Mapping[str, Any] = field(default_factory=dict)
     implied: Mapping[str, Any] = field(default_factory=dict)
     where: str = field(default="", compare=False)
+    name: str = field(default="", compare=False)
     plugin: Any = field(default=None, compare=False)
 
     @classmethod
@@ -108,7 +110,7 @@ class Spec:
         if name not in tables and names.registry.find(kind, name) is None:
             known = suggestion(name, [*tables, *names.registry.entries[kind]])
             raise ConfigError(f"{where}: no {kind} named {name!r}{known}{names.registry.left_out(kind, name)}")
-        return cls.read(kind, tables.get(name, {"use": name}), names, f"[{kind}.{name}]")
+        return replace(cls.read(kind, tables.get(name, {"use": name}), names, f"[{kind}.{name}]"), name=name)
 
     @classmethod
     def of(cls, kind: str, plugin: Any, names: Names) -> Spec:
@@ -151,7 +153,8 @@ class Spec:
     def make(self, *more: object) -> Any:
         """The plugin, a parser with its cache; equal plugins in use are one object, whoever asks for them.
 
-        Plugins are equal if all that they are made of is, and `more`, whatever that is. Raises ConfigError where
+        Plugins are equal if all that they are made of is, their classes included, since the file of a plugin may be
+        loaded again; and if `more` is, whatever that is. Raises ConfigError where
         options contradict each other, PluginError for a constructor that fails, and ModelError for a parser of another
         language than the model's.
         """
@@ -162,14 +165,15 @@ class Spec:
             return plugin
         is_parser = self.entry.kind == "parser"
         try:
-            key = identity(is_parser, plugin, list(map(str, self.paths())), *more)
+            same = identity(is_parser, plugin, list(map(str, self.paths())), *more)
         except (RerankError, OSError):  # an option that cannot be described, or a file that cannot be read yet
-            key = ""
-        found = objects_in_use().get(key)
+            same = ""
+        key = same, *(entry.factory for entry in self.entries())
+        found = objects_in_use().get(key) if same else None
         if found is None:
             found = CachedParser(plugin) if is_parser else plugin
             with suppress(TypeError):  # of an object that no weak reference can be made of
-                if key:
+                if same:
                     objects_in_use()[key] = found
         return found
 
@@ -283,7 +287,7 @@ def _made(option: Option, value: Any, where: str) -> Any:
         return plugin
     from rerank_plugins.kit.language_models import with_words
 
-    return with_words(plugin, f"{where}: option {option.name!r} is {value.entry.name!r}")
+    return with_words(plugin, f"{where}: option {option.name!r} is {(value.name or value.entry.name)!r}")
 
 
 @lru_cache(maxsize=512)
