@@ -1,5 +1,1 @@
-"""The command line: `main`, groups of commands, the options that several commands have, and the chain's commands."""
-
-from rerank_adapters.cli.main import main
-
-__all__ = ["main"]
+"""The command line: the program, its groups of commands, the options that several commands have, and the commands."""
