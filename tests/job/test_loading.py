@@ -2,6 +2,7 @@
 
 import gc
 import pickle
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import ANY, Mock
@@ -15,7 +16,6 @@ from rerank_adapters.applications.similarity.measure_data import FAMILIES, OF_DA
 from rerank_plugins import ConfigError, FeatureExtractor, LanguageModel, ModelError, Parser, PluginError
 from rerank_plugins.core.plugins import KINDS
 from rerank_plugins.kit.files.cached_parser import CachedParser
-from rerank_plugins.kit.files.in_use import objects_in_use
 from rerank_plugins.kit.files.languages import FOLDER
 from rerank_plugins.similarity.measures.table import Measures
 from tests.test_documentation import REGISTRY
@@ -105,11 +105,10 @@ def test_what_is_in_use_is_not_made_twice_and_the_rest_is_let_go():
     assert load("dependency-lm", parser={"use": "pcfg", "k": 1}).parser is not load("english")
     first = load("dependency-lm", parser="english")
     assert first.parser is load("english")
+    let_go = [weakref.ref(parser), weakref.ref(load("pcfg", kind="parser", k=2))]
     del parser, first
     gc.collect()
-    assert not [
-        plugin for plugin in objects_in_use().values() if isinstance(plugin, CachedParser) and "Pcfg" in repr(plugin)
-    ]
+    assert [one() for one in let_go] == [None, None]
 
 
 def test_a_file_that_has_changed_is_read_again(tmp_path):

@@ -68,12 +68,11 @@ class Sets:
     def checked_tuning_set(self) -> Dataset:
         """The tuning set, after checks that would otherwise fail only when its features are there.
 
-        The first call reads the test sets, too, which are compared with the tuning set. Raises the first error of
-        `set_faults` and `tuning_faults`, and logs their warnings.
+        The first call reads the test sets, too, one after another, and compares each with the tuning set. Raises the
+        first error of `set_faults` and `tuning_faults`, and logs their warnings.
         """
         if not self._checked:
-            tests = (self[name] for name in self.data_sets if name != TUNE)
-            for finding in (*set_faults(self[TUNE], tests), *tuning_faults(self.job, self[TUNE])):
+            for finding in (*set_faults(self[TUNE], self._tests()), *tuning_faults(self.job, self[TUNE])):
                 if finding.error is not None:
                     raise finding.error
                 logger.warning("%s", finding.text)
@@ -81,6 +80,15 @@ class Sets:
             self._checked = True
         return self[TUNE]
 
+    def _tests(self) -> Iterator[Dataset]:
+        """The test sets, of which those that were not in memory leave it before the next one is read."""
+        for name in self.data_sets:
+            if name != TUNE:
+                known = name in self._read
+                yield self[name]
+                if not known:
+                    self.forget(name)
+
     def forget(self, name: str) -> None:
-        """Drop the lists of a set, whose stages are all done."""
+        """Drop the lists of a set, which are read again if a stage needs them."""
         self._read.pop(name, None)
