@@ -302,4 +302,5 @@ def places_by_change(evaluation: Evaluation, metric: MetricResult, system: str) 
     before, after = (np.array(metric.of(name).sentence_scores) for name in (evaluation.baseline, system))
     old, new = evaluation.systems.index(evaluation.baseline), evaluation.systems.index(system)
     same = np.array([segment.outputs[old] == segment.outputs[new] for segment in evaluation.segments], bool)
-    return np.lexsort((same, -np.abs(after - before))).tolist()
+    places: list[int] = np.lexsort((same, -np.abs(after - before))).tolist()
+    return places
