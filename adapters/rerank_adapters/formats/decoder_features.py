@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.formats.items import names_differ
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, NBestList, SparseBlock
 from rerank_plugins.core.arrays import LongArray
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import fsum, log
 
-from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.formats.items import names_differ
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList
 from rerank_plugins.kit.files.text import finite_value
 

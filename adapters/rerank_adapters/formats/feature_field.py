@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter
 
+from rerank_adapters.formats.items import names_differ
 from rerank_plugins import FormatError
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.text import MAX_SCORE, finite_value, shortest
@@ -174,22 +175,6 @@ def _picker(positions: list[int]) -> Pick:
         run = slice(positions[0], positions[-1] + 1)
         return lambda tokens: tuple(tokens[run])
     return itemgetter(*positions)
-
-
-def names_differ(wanted: Sequence[str], names: Sequence[str]) -> str:
-    """As `lacks feature 'lm' and has the unexpected feature 'x'`; "" where both sequences hold the same names."""
-    wanted_set, name_set = set(wanted), set(names)
-    missing = [name for name in wanted if name not in name_set]
-    extra = [name for name in names if name not in wanted_set]
-    parts = [f"lacks {_some(missing)}"] if missing else []
-    parts += [f"has the unexpected {_some(extra)}"] if extra else []
-    return " and ".join(parts)
-
-
-def _some(names: Sequence[str], most: int = 6) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"feature{'s' if len(names) > 1 else ''} {shown}{more}"
 
 
 def label_groups(names: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.formats.items import names_differ
 from rerank_adapters.formats.list_files import stem
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, option
 from rerank_plugins.kit.files.text import finite_value

@@ -17,7 +17,7 @@ from rerank_adapters.features.extraction import represent_order
 from rerank_adapters.features.feature import Feature
 from rerank_adapters.features.unknown_words import of_feature
 from rerank_adapters.formats.decoder_features import RANKS_ADDED, decoder_table, without_scores
-from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.formats.items import names_differ
 from rerank_adapters.formats.pairing import Purpose, pair_lists
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.job import TUNE, Job

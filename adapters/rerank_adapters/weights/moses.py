@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
-from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.formats.items import names_differ
 from rerank_adapters.weights.named_weights import Weights, expand_group, grouped
 from rerank_plugins import ConfigError, FormatError, open_atomic, open_text
 from rerank_plugins.kit.files.text import display_name, finite_value, shortest
