@@ -79,3 +79,17 @@ def test_evaluating_lists_alone_and_several_references(root, small):
 def test_settings_of_the_tests_reach_the_evaluation(systems):
     few = done("evaluate", *systems, "--bootstrap", "20", "--randomisation", "30", "--seed", "7", "--as", "json").out
     assert "bs:20|ar:30|seed:7" in Evaluation.from_json(few).metrics[0].signature
+
+
+def test_words_in_silence_have_one_rate(tmp_path):
+    """Five words against empty references are 500 % in every table, as in jiwer 4.0.0; sacrebleu's TER is 100."""
+    (tmp_path / "ref").write_text("\n\n")
+    (tmp_path / "heard").write_text("hello out there\ngood night\n")
+    files = ("-r", tmp_path / "ref", tmp_path / "heard", "--as", "json")
+    wer, ter = json.loads(done("evaluate", *files, "-m", "wer", "-m", "ter").out)["metrics"]
+    assert (wer["systems"][0]["score"], wer["systems"][0]["bucket_scores"]) == (500.0, [500.0])
+    assert wer["errors"][0]["insertions"] == 5
+    assert ter["systems"][0]["score"] == 100.0
+    table = done("evaluate", *files[:3], "-m", "wer").out
+    assert re.search(r"heard +│ +500\.00 ±", table)
+    assert "100.00 ±" not in table

@@ -58,9 +58,9 @@ class EditRate(Metric):
         return distinct[layout.rows].astype(np.float64)
 
     def score(self, totals: FloatArray) -> FloatArray:
-        """Edits per 100 words (CER: characters) of the references: (…, 2) -> (…).
+        """Edits per 100 words of the references: (…, 2) -> (…).
 
-        Where the references are empty the rate is 0 without edits and 100 with any edits.
+        Where all references are empty the rate is 0 without edits and 100 with any edits, as sacrebleu's TER.
         """
         totals = np.asarray(totals, np.float64)
         edits, length = totals[..., 0], totals[..., 1]
@@ -91,6 +91,13 @@ class LevenshteinRate(EditRate):
 
     reads_alternatives: ClassVar[bool] = True
     costs: Costs = "levenshtein"
+
+    def score(self, totals: FloatArray) -> FloatArray:
+        """Edits per 100 words (CER: characters) of the references: (…, 2) -> (…).
+
+        Where all references are empty each edit counts 100, as in jiwer 4.0.0 and in the table of kinds of errors.
+        """
+        return self.sentence_scores(totals)
 
     @abstractmethod
     def split(self, text: str) -> list[str]:
