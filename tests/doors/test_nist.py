@@ -1,6 +1,7 @@
 """NIST's formats are scored by NIST's rules: every case beside sclite where it is installed, and as literal counts."""
 
 import json
+import pickle
 import random
 import re
 import shutil
@@ -11,17 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.formats.nist.markup import (
-    first_alternative,
-    hypothesis_text,
-    is_marked,
-    reference_text,
-    shown,
-    through_runs,
-)
 from rerank_adapters.metrics.accuracy import Accuracy, SentenceErrorRate
 from rerank_adapters.metrics.edit_rate import CER, WER
 from rerank_adapters.metrics.word_networks import Network, NetworkAligner
+from rerank_adapters.texts.transcript import (
+    Transcript,
+    change_words,
+    first_alternative,
+    hypothesis_text,
+    reference_text,
+)
 from tests.command_line import done, refused
 
 SCLITE = [shutil.which("sctk"), "sclite"] if shutil.which("sctk") else [shutil.which("sclite")]
@@ -165,7 +165,7 @@ def test_trn_has_the_same_markup(pair):
 
 
 def test_any_part_of_an_alternation_may_be_written_without_spaces():
-    assert shown(reference_text("a {b/{c/@}d} e")) == "a { b / { c / @ } d } e"
+    assert str(reference_text("a {b/{c/@}d} e")) == "a { b / { c / @ } d } e"
 
 
 # --- what is not done is refused --------------------------------------------------------------------------------------
@@ -348,14 +348,26 @@ def test_segments_with_and_without_alternatives_are_scored_together():
     assert CER(whitespace=False).statistics([["so its not"]], [[marked]]).tolist() == [[1, 9]]
 
 
-def test_markup_is_marked_and_shown():
+def test_a_transcript_is_another_type_and_spelt_as_nist_does():
     text = reference_text("{ um / @ } so (uh) and/or (it (x")
-    assert is_marked(text)
-    assert not is_marked(reference_text("and/or (it x;y"))
-    assert shown(text) == "{ um / @ } so (uh) and/or (it (x"
+    assert isinstance(text, Transcript)
+    assert type(reference_text("and/or (it x;y")) is str
+    assert str(text) == "{ um / @ } so (uh) and/or (it (x"
+    assert text not in {str(text)}
+    assert pickle.loads(pickle.dumps(text)) == text
     assert first_alternative(text) == "um so uh and/or (it (x"
     assert hypothesis_text("so @ it") == "so it"
-    (upper,) = through_runs([text], lambda texts: [t.upper() for t in texts])
-    assert shown(upper) == "{ UM / @ } SO (UH) AND/OR (IT (X"
+    (upper,) = change_words([text], lambda texts: [t.upper() for t in texts])
+    assert str(upper) == "{ UM / @ } SO (UH) AND/OR (IT (X"
     with pytest.raises(ValueError, match="a text step changes words by their context"):
-        through_runs([text], lambda texts: [t[:1].upper() + t[1:] for t in texts])
+        change_words([text], lambda texts: [t[:1].upper() + t[1:] for t in texts])
+
+
+@pytest.mark.parametrize(
+    ("form", "sign"), [*(("text", sign) for sign in "(){}/@"), *(("trn", sign) for sign in "()/@"), ("trn", "")]
+)
+def test_a_noncharacter_of_unicode_is_a_character_of_a_word(pair, form, sign):
+    """No character of a text is a sign of the markup, whatever program wrote it."""
+    end = " (u-1)" * (form == "trn")
+    files = pair(**{f"ref_{form}": f"so it is{end}\n", f"hyp_{form}": f"so \ufdd0{sign} it is{end}\n"})
+    assert files.counts("wer") == (3, 0, 0, 1)

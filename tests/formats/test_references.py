@@ -6,7 +6,6 @@ import pytest
 
 from rerank_adapters.cli.evaluate import command as evaluate
 from rerank_adapters.formats import FORMS
-from rerank_adapters.formats.nist.markup import shown
 from rerank_adapters.formats.outputs import output_lines, read_segments
 from rerank_adapters.formats.references import named_form, read_references, settled
 from rerank_adapters.job.config import DataSet
@@ -200,7 +199,7 @@ def test_stm(tmp_path):
     (tmp_path / "a.stm").write_text(STM)
     stm = read_references([tmp_path / "a.stm"])
     ((oh,), (joined,)) = stm.for_segments(["call-3", "call-1"])
-    assert (oh, shown(joined)) == ("oh", "so it is { oh / owe } no { @ / uh }")
+    assert (oh, str(joined)) == ("oh", "so it is { oh / owe } no { @ / uh }")
     assert stm.ids == ["spk-000", "spk-001", "spk-002"]
     assert stm.for_segments(["spk-000"]) == [("so it is",)]
     with pytest.raises(FormatError, match="call-2-1 has times that do not count: expected ids of segments"):

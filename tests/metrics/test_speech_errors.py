@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from rerank_adapters.evaluation import Evaluation, Resampling, SegmentFacts, evaluate
 from rerank_adapters.evaluation.errors import matched_pairs
-from rerank_adapters.formats.nist.markup import reference_text
 from rerank_adapters.metrics.accuracy import SentenceErrorRate
 from rerank_adapters.metrics.alignment import COSTS, align
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.edit_rate import CER, WER
 from rerank_adapters.report.tables import alignment_report, error_table, group_table
+from rerank_adapters.texts.transcript import reference_text
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.testing import check_metric
 from tests.command_line import done, refused

@@ -24,9 +24,9 @@ import numpy as np
 from rerank_adapters.data.shared_words import NEXT, SharedWords
 from rerank_adapters.evaluation.measure import Measure, through
 from rerank_adapters.features.feature import Feature
-from rerank_adapters.formats.nist.markup import first_alternative
 from rerank_adapters.text import steps_between, steps_towards, style_of, whole_words
 from rerank_adapters.text.languages import language_of
+from rerank_adapters.texts.transcript import first_alternative
 from rerank_plugins import ConfigError, FloatArray, NBestList
 from rerank_plugins.core.arrays import LongArray
 

@@ -25,9 +25,9 @@ from rerank_adapters.evaluation.result import (
     SystemScore,
 )
 from rerank_adapters.evaluation.samples import Resampling, Samples, resample, system_statistics
-from rerank_adapters.formats.nist.markup import first_alternative, shown
 from rerank_adapters.metrics.alignment import Aligning
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
+from rerank_adapters.texts.transcript import first_alternative
 from rerank_plugins import ConfigError, Metric, NBestList, RerankError, __version__
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.contracts import checked_statistics
@@ -146,7 +146,7 @@ def evaluate(
         for name, sample in zip(metrics, samples, strict=True)
     )
     segments = tuple(
-        Segment(id_, source, tuple(map(shown, several)), tuple(map(shown, texts)))
+        Segment(id_, source, tuple(map(str, several)), tuple(map(str, texts)))
         for id_, source, several, *texts in zip(ids, sources, references, *outputs, strict=True)
     )
     words = sum(len(first_alternative(several[0]).split()) for several in references)

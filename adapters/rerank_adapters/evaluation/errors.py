@@ -15,8 +15,8 @@ from math import erfc, sqrt
 
 import numpy as np
 
-from rerank_adapters.formats.nist.markup import is_marked
 from rerank_adapters.metrics.alignment import CORRECT, DELETION, INSERTION, SUBSTITUTION, Aligning, Alignment
+from rerank_adapters.texts.transcript import Transcript
 
 MIN_STRETCHES = 30  # with errors; of fewer, the distribution of Z is far from normal
 MIN_CORRECT_WORDS = 2  # of both systems between two stretches (min_num_good of sc_stats)
@@ -115,7 +115,7 @@ def count_errors(
 ) -> tuple[ErrorCounts, ...]:
     """The errors of each system, compared with that at the position `baseline`."""
     aligned = [alignments_of(metric, outputs, references) for outputs in systems]
-    single = all(len(refs) == 1 and not is_marked(refs[0]) for refs in references)
+    single = all(len(refs) == 1 and not isinstance(refs[0], Transcript) for refs in references)
     counts = []
     for system, alignments in enumerate(aligned):
         correct, substituted, deleted, inserted = (

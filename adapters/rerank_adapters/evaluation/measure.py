@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rerank_adapters.formats.nist.markup import is_marked, shown, through_runs
 from rerank_adapters.text import TextPipeline
+from rerank_adapters.texts.transcript import Transcript, change_words
 from rerank_plugins import ConfigError, FloatArray, Metric
 from rerank_plugins.core.contracts import checked_statistics
 
@@ -39,10 +39,10 @@ class Measure:
 
     def check(self, groups: Sequence[Sequence[str]]) -> None:
         """Raise ConfigError where texts have alternatives or optional words and the metric does not know these."""
-        marked = next((text for group in groups for text in group if is_marked(text)), None)
+        marked = next((text for group in groups for text in group if isinstance(text, Transcript)), None)
         if marked is not None and not getattr(self.metric, "reads_alternatives", False):
             known = "wer, cer, ser and accuracy score these"
-            raise ConfigError(f"{self.name}: found alternatives or optional words, as in `{shown(marked)}`: {known}")
+            raise ConfigError(f"{self.name}: found alternatives or optional words, as in `{marked}`: {known}")
 
 
 def through(text: TextPipeline, groups: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -51,9 +51,9 @@ def through(text: TextPipeline, groups: Sequence[Sequence[str]]) -> list[list[st
     Raises ConfigError where a text has alternatives and a step of the pipeline looks at the context of a word.
     """
     lines = [line for group in groups for line in group]
-    marked = any(map(is_marked, lines)) and text.steps
+    marked = text.steps and any(isinstance(line, Transcript) for line in lines)
     try:
-        flat = through_runs(lines, text.apply) if marked else text.apply(lines)
+        flat = change_words(lines, text.apply) if marked else text.apply(lines)
     except ValueError as error:
         raise ConfigError(f"the text steps {text.describe()}: {error}") from None
     cuts = [0]

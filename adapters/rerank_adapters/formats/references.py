@@ -31,7 +31,6 @@ from rerank_adapters.formats import FORMS
 from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.guessing import unmistakable
 from rerank_adapters.formats.markup import Place, without_markup
-from rerank_adapters.formats.nist.markup import hypothesis_text, reference_text
 from rerank_adapters.formats.no_text import check_text
 from rerank_adapters.formats.record_keys import JsonKeys, Role
 from rerank_adapters.formats.record_texts import one_sided, record_texts, shows_table
@@ -47,6 +46,7 @@ from rerank_adapters.formats.reference_forms import (
     shown_form,
 )
 from rerank_adapters.formats.segment_ids import is_number, some_of
+from rerank_adapters.texts.transcript import hypothesis_text, reference_text
 from rerank_plugins import ConfigError, FormatError, open_text
 from rerank_plugins.kit.files.text import display_name
 
@@ -153,7 +153,7 @@ class References:
         return self._numbers(ids) if form in NUMBERED else list(self._by_id(0, form))
 
     def for_segments(self, ids: Iterable[str]) -> list[tuple[str, ...]]:
-        """The references of each id, one per file; those in NIST's forms with marks (nist/markup.py).
+        """The references of each id, one per file; those in NIST's forms are transcripts.
 
         Raises FormatError for an id that has no reference, and for wrong markup.
         """

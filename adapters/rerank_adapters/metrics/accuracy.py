@@ -13,9 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from rerank_adapters.formats.nist.markup import is_marked
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature
 from rerank_adapters.metrics.word_networks import NetworkAligner
+from rerank_adapters.texts.transcript import Transcript
 from rerank_plugins import FloatArray, __version__, check_texts, option
 from rerank_plugins.core.metrics_and_tuners import SegmentAverage
 
@@ -34,9 +34,9 @@ class Accuracy(SegmentAverage):
         check_texts(hypotheses, references)
         correct = []
         for texts, right in zip(hypotheses, references, strict=True):
-            if any(map(is_marked, (*texts, *right))):
-                aligners = [NetworkAligner(self._compared(text), str.split, "levenshtein") for text in right]
-                correct += [any(a.counts(self._compared(text))[0] == 0 for a in aligners) for text in texts]
+            if any(isinstance(text, Transcript) for text in (*texts, *right)):
+                aligners = [NetworkAligner(text, self._words, "levenshtein") for text in right]
+                correct += [any(a.counts(text)[0] == 0 for a in aligners) for text in texts]
                 continue
             wanted = {self._compared(text) for text in right}
             correct += [self._compared(text) in wanted for text in texts]
@@ -53,7 +53,10 @@ class Accuracy(SegmentAverage):
         return join_signature(__version__, case="lc" if self.lowercase else "mixed", tok="none")
 
     def _compared(self, text: str) -> str:
-        return " ".join((text.lower() if self.lowercase else text).split())
+        return " ".join(self._words(text))
+
+    def _words(self, text: str) -> list[str]:
+        return (text.lower() if self.lowercase else text).split()
 
 
 @dataclass

@@ -23,11 +23,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from rerank_adapters.formats.nist.markup import is_marked
 from rerank_adapters.metrics.alignment import COSTS, Alignment, Costs, align
 from rerank_adapters.metrics.encoded_texts import Layout, lay_out
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature
 from rerank_adapters.metrics.word_networks import NetworkAligner
+from rerank_adapters.texts.transcript import Transcript
 from rerank_plugins import ConfigError, FloatArray, Metric, __version__, check_texts, option
 from rerank_plugins.core.arrays import LongArray
 
@@ -110,7 +110,7 @@ class LevenshteinRate(EditRate):
 
     def align(self, hypothesis: str, references: Sequence[str]) -> Alignment:
         """The alignment with the closest reference, the first of equally close ones."""
-        if any(map(is_marked, (hypothesis, *references))):
+        if any(isinstance(text, Transcript) for text in (hypothesis, *references)):
             alignments = [self._aligner(reference).align(hypothesis) for reference in references]
         else:
             units = self.split(hypothesis)
@@ -124,7 +124,7 @@ class LevenshteinRate(EditRate):
         FormatError for a segment without a reference.
         """
         texts = [[*some, *right] for some, right in zip(hypotheses, references, strict=False)]
-        marked = [any(map(is_marked, some)) for some in texts]
+        marked = [any(isinstance(text, Transcript) for text in some) for some in texts]
         if not any(marked):
             return super().statistics(hypotheses, references)
         check_texts(hypotheses, references)

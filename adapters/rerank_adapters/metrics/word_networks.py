@@ -1,4 +1,4 @@
-"""Aligns a hypothesis with a reference that has alternatives and optional words (formats/nist/markup.py).
+"""Aligns a hypothesis with a reference that has alternatives and optional words (texts/transcript.py).
 
 Such a reference is a network: each arc has a unit (a word, or a character for CER), and each way through it is a
 reference. The cheapest alignment with any way is found by dynamic programming over arcs and units, as sclite does (SCTK
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_adapters.formats.nist.markup import CLOSE, EMPTY, END, OPEN, OPTIONAL, OR
 from rerank_adapters.metrics.alignment import DELETION, INSERTION, OPERATIONS, Alignment, Costs
+from rerank_adapters.texts.transcript import Piece, Sign, pieces_of
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 
 # The costs of a substitution, of an insertion or deletion, of leaving out an optional word, and of the empty word, and
@@ -41,16 +41,16 @@ class Network:
 
     @classmethod
     def of(cls, text: str, split: Callable[[str], list[str]] = str.split) -> Network:
-        """The network of a marked text (or of any other); `split` gives the units of a run of words."""
-        builder = _Builder(text.split(), split)
+        """The network of a transcript (or of any other text); `split` gives the units of a run of words."""
+        builder = _Builder(pieces_of(text), split)
         final = builder.sequence((FIRST_ARC,))
         return cls(tuple(builder.units), tuple(builder.kinds), tuple(builder.before), final)
 
 
 class _Builder:
-    """Reads the pieces of a marked text from left to right, as arcs."""
+    """Reads the pieces of a transcript from left to right, as arcs."""
 
-    def __init__(self, pieces: Sequence[str], split: Callable[[str], list[str]]) -> None:
+    def __init__(self, pieces: Sequence[Piece], split: Callable[[str], list[str]]) -> None:
         self.units, self.kinds, self.before = [""], [NONE], [()]  # type: list[str], list[int], list[tuple[int, ...]]
         self._pieces, self._at, self._split = pieces, 0, split
 
@@ -59,15 +59,15 @@ class _Builder:
         kind = WORD
         while self._at < len(self._pieces):
             piece = self._pieces[self._at]
-            if piece in (OR, CLOSE):
+            if piece in (Sign.OR, Sign.CLOSE):
                 break
             self._at += 1
-            if piece == OPEN:
+            if piece is Sign.OPEN:
                 ends = self._alternatives(ends)
-            elif piece in (OPTIONAL, END):
-                kind = MISSING if piece == OPTIONAL else WORD
-            elif piece == EMPTY:
+            elif piece is Sign.EMPTY:
                 ends = self._arc("", NONE, ends)
+            elif isinstance(piece, Sign):
+                kind = MISSING if piece is Sign.OPTIONAL else WORD
             else:
                 for unit in self._split(piece):
                     ends = self._arc(unit, kind, ends)
@@ -78,7 +78,7 @@ class _Builder:
         closed = False
         while not closed:
             found += self.sequence(ends)
-            closed = self._pieces[self._at] == CLOSE
+            closed = self._pieces[self._at] is Sign.CLOSE
             self._at += 1
         return tuple(dict.fromkeys(found))
 
@@ -90,7 +90,7 @@ class _Builder:
 
 
 class NetworkAligner:
-    """Aligns hypotheses with one reference; both may be marked."""
+    """Aligns hypotheses with one reference; both may be transcripts."""
 
     def __init__(self, reference: str, split: Callable[[str], list[str]], costs: Costs) -> None:
         self.network = Network.of(reference, split)

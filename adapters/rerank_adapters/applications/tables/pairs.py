@@ -11,12 +11,12 @@ import click
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.evaluation.measure import through
-from rerank_adapters.formats.nist.markup import is_marked, shown
 from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.pairs import plain_text
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
+from rerank_adapters.texts.transcript import Transcript
 from rerank_plugins import ConfigError, NBestList
 from rerank_plugins.kit.files.text import open_atomic
 
@@ -80,8 +80,8 @@ def command(
     files = Files(nbest, references, source, None, reference_form, unpaired)
     data = Dataset.read("lists", files, job.format, "tuning", job.content_check(styles=False))
     warn([*data.findings, *data.doubts])
-    if marked := next((text for texts in data.references for text in texts if is_marked(text)), None):
-        raise ConfigError(f"found alternatives or optional words, as in `{shown(marked)}`: expected plain texts")
+    if marked := next((text for texts in data.references for text in texts if isinstance(text, Transcript)), None):
+        raise ConfigError(f"found alternatives or optional words, as in `{marked}`: expected plain texts")
     number = 0
     with open_atomic(output) as out:
         for line in pair_lines(data.lists, data.references, pipeline, mbr=mbr):

@@ -1,8 +1,8 @@
 """NIST's STM, references with the times of their segments: `call-3 A jane 12.50 15.10 <o,f> so { it's / it is }`.
 
 A line has the file, the channel, the speaker, the start and the end in seconds, perhaps the names of subsets in angle
-brackets, and a transcript with markup (`markup`). Lines that begin with `;;` are comments. A segment whose transcript
-holds IGNORE_TIME_SEGMENT_IN_SCORING does not count, nor do the words that are recognised in it.
+brackets, and a transcript with markup (texts/transcript.py). Lines that begin with `;;` are comments. A segment whose
+transcript holds IGNORE_TIME_SEGMENT_IN_SCORING does not count, nor do the words that are recognised in it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rerank_adapters.formats.nist.markup import reference_text
+from rerank_adapters.texts.transcript import reference_text
 from rerank_plugins import FormatError
 from rerank_plugins.kit.files.text import finite_value
 
@@ -19,7 +19,7 @@ IGNORED = "ignore_time_segment_in_scoring"
 
 
 class StmSegment(NamedTuple):
-    """A segment of a channel, with its transcript (`markup`); None where it does not count."""
+    """A segment of a channel, with its transcript (texts/transcript.py); None where it does not count."""
 
     file: str
     channel: str

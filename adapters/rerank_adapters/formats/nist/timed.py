@@ -18,6 +18,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from rerank_adapters.formats.nist.stm import Channel, StmSegment, read_stm
+from rerank_adapters.texts.transcript import pieces_of, text_of
 from rerank_plugins import FormatError
 
 Texts = Mapping[str, "str | FormatError"]  # by id; an error where the segment of that name has no text
@@ -51,7 +52,7 @@ class TimedTranscripts:
         texts = self._texts(ids)
         if lost := [id_ for id_ in ids if isinstance(texts.get(id_, self.lacks(id_, ids)), FormatError)]:
             raise self.lacks(lost[0], ids)
-        return [str(texts[id_]) for id_ in ids]
+        return [text for id_ in ids if isinstance(text := texts[id_], str)]
 
     def ids_beside(self, ids: Sequence[str]) -> list[str]:
         """The ids of all segments, channels or files that have a text, whichever these ids are those of."""
@@ -103,7 +104,7 @@ def _joined(segments: Iterable[StmSegment], name: str) -> tuple[Texts, Texts]:
         elif any(after.start < before.end for before, after in pairwise(row)):
             texts[channel] = FormatError(f"segments of {label} overlap: expected ids of segments", path=name)
         else:
-            texts[channel] = " ".join(segment.text for segment in row if segment.text)
+            texts[channel] = text_of(piece for segment in row if segment.text for piece in pieces_of(segment.text))
     files: dict[str, str | FormatError] = {}
     for file, number in channels:
         several = f"{file} has several channels: expected ids of channels, such as {file}-{number}"
