@@ -120,7 +120,6 @@ def test_what_was_a_fault_has_an_end(name, content, tmp_path):
 
 CALLERS = {  # they only call readers that have targets
     "rerank_adapters.api:read_nbest",
-    "rerank_adapters.cli.job_files:Reader.read",
     "rerank_adapters.formats.outputs:OneBests.read",  # of the lines that it has written
     "rerank_adapters.formats.sources:Sources.read",
     "rerank_adapters.run.run:Results.read",  # of the files of a run, which its keys have

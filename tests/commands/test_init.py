@@ -7,13 +7,11 @@ import tomllib
 import numpy as np
 import pytest
 
-from rerank_adapters.cli.first_config import Style
-from rerank_adapters.cli.job_files import JobFiles, Lists, Reader, assign, sets_of, shared_words
+from rerank_adapters.cli.first_config import steps_of
+from rerank_adapters.cli.job_set import shared_words
 from rerank_adapters.text.languages import language_of
-from rerank_plugins import FormatError, Hypothesis, NBestList
 from tests.command_line import done, refused, rerank
 from tests.conftest import ROOT
-from tests.test_documentation import REGISTRY
 
 FILES = ("tune.nbest", "tune.en", "tune.de", "test.nbest", "test.en", "test.de")
 
@@ -68,50 +66,47 @@ def test_what_cannot_be_seen_is_refused_in_one_line(place, arguments, said):
     assert not (place / "rerank.toml").exists()
 
 
-def lists(path, texts):
-    nbests = [NBestList(str(n), (Hypothesis(text), Hypothesis(f"{text} x"))) for n, text in enumerate(texts)]
-    return Lists(path, "moses", nbests)
+def write_lists(path, texts):
+    """Lists of two hypotheses for each text."""
+    rows = (f"{number} ||| {text}{end} ||| LM= -1 ||| -1\n" for number, text in enumerate(texts) for end in ("", " x"))
+    path.write_text("".join(rows))
 
 
-def test_texts_of_one_length_go_to_the_lists_that_share_their_words(tmp_path):
-    first = [f"w{n} " * (n % 5 + 1) + "." for n in range(20)]
-    second = [f"v{n} " * (n % 7 + 1) + "." for n in range(20)]
+def test_texts_of_one_length_go_to_the_lists_that_share_their_words(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = ["so" + f" w{n}" * (n % 5 + 1) + " ." for n in range(20)]
+    second = ["so" + f" v{n}" * (n % 7 + 1) + " ." for n in range(20)]
     texts = {"a": second, "b": first, "c": [line.replace("v", "q") for line in second]}
     for name, lines in texts.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n")
-    sets = sets_of([lists(tmp_path / "dev.x", first), lists(tmp_path / "test.x", second)], (), ())
-    assign([tmp_path / name for name in texts], sets, (), ())
-    assert [(one.role, one.name, one.references, one.source) for one in sets] == [
-        ("tune", "dev", [tmp_path / "b"], None),
-        ("test", "test", [tmp_path / "a"], tmp_path / "c"),
+    write_lists(tmp_path / "dev.x", first)
+    write_lists(tmp_path / "test.x", second)
+    _, _, said = drafted(tmp_path / "job.toml", "dev.x", "test.x", *texts)
+    assert "\ntune: dev.x; references b\ntest: test.x; references a; source c\n" in said
+
+
+def test_lists_of_the_same_segments_are_merged_and_others_are_sets_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first, second = [f"so a{n} b c" for n in range(9)], [f"so z{n} b c" for n in range(9)]
+    for name, texts in {"dev.nbest": first, "test.1": first, "test.2": first, "test.3": second}.items():
+        write_lists(tmp_path / name, texts)
+    (tmp_path / "dev.ref").write_text("\n".join(first) + "\n")
+    _, config, _ = drafted(tmp_path / "job.toml", *("dev.nbest", "test.1", "test.2", "test.3"), "-r", "dev.ref")
+    assert config["tune"]["nbest"] == ["dev.nbest"]
+    assert [(test["name"], test["nbest"]) for test in config["test"]] == [
+        ("test", ["test.1", "test.2"]),
+        ("test-2", ["test.3"]),
     ]
 
 
-def test_lists_of_the_same_segments_are_merged_and_others_are_sets_of_their_own(tmp_path):
-    first, second = [f"a{n} b c" for n in range(9)], [f"z{n} b c" for n in range(9)]
-    files = [
-        *(lists(tmp_path / "dev.nbest", first), lists(tmp_path / "test.1", first)),
-        *(lists(tmp_path / "test.2", first), lists(tmp_path / "test.3", second)),
-    ]
-    sets = sets_of(files, (), ())
-    assert [[file.path.name for file in one.lists] for one in sets] == [["dev.nbest"], ["test.1", "test.2"], ["test.3"]]
-    assert [one.name for one in sets] == ["dev", "test", "test-2"]
-
-
-def test_roles_that_no_name_shows_are_named(tmp_path):
-    files = [lists(tmp_path / name, [f"{name}{n} b c" for n in range(9)]) for name in ("x", "y", "z")]
-    sets = sets_of(files, [tmp_path / "x"], [tmp_path / "y", tmp_path / "z"])
-    assert [(one.role, one.name) for one in sets] == [("tune", "x"), ("test", "y"), ("test", "z")]
-
-
-def test_files_are_told_apart_by_what_they_hold(place):
-    (place / "gaps.txt").write_text("a\n\nb\n")
-    reader = Reader(REGISTRY, {})
-    found = JobFiles.sort([place / name for name in ("gaps.txt", "tune.nbest", "lm.arpa")], (), (), reader)
-    assert [(one.path.name, one.format) for one in found.lists] == [("tune.nbest", "moses")]
-    assert [path.name for path in (*found.texts, *found.models)] == ["gaps.txt", "lm.arpa"]
-    with pytest.raises(FormatError):
-        JobFiles.sort([place / "tune.en"], (), (), reader)
+def test_roles_that_no_name_shows_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("x", "y", "z"):
+        write_lists(tmp_path / name, [f"so {name}{n} b c" for n in range(9)])
+    (tmp_path / "x.ref").write_text("".join(f"so x{n} b c\n" for n in range(9)))
+    _, config, _ = drafted(tmp_path / "job.toml", "--tune", "x", "--test", "y", "--test", "z", "-r", "x.ref")
+    assert config["tune"]["nbest"] == ["x"]
+    assert [(test["name"], test["nbest"]) for test in config["test"]] == [("y", ["y"]), ("z", ["z"])]
 
 
 @pytest.mark.parametrize(
@@ -132,8 +127,7 @@ def test_files_are_told_apart_by_what_they_hold(place):
     ],
 )
 def test_the_steps_of_texts(hypotheses, references, models, metric):
-    style = Style.of(hypotheses, references, "en")
-    assert (style.models, style.metric) == (models, metric)
+    assert steps_of(hypotheses, references, "en", "bleu") == (models, metric)
 
 
 def test_languages_are_told_by_their_function_words():

@@ -1,4 +1,4 @@
-"""Drafts the first config of a job from its files: text pipelines, metrics, features, with the reasons in comments."""
+"""Drafts the first config of a job: what its files show, the features that work with them, and the reasons for both."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
-from rerank_adapters.cli.job_files import Set, lines_of
+from rerank_adapters.cli.job_set import Set
 from rerank_adapters.job.specs import SET
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline, looks_like, steps_between, steps_towards, undoing, whole_words
@@ -19,61 +20,85 @@ from rerank_plugins.core.threads import cores
 from rerank_plugins.kit.files.languages import ENGLISH, has_defaults, language_folders, missing, models_of
 from rerank_plugins.lists.column import read_columns
 
+HEAD = (
+    "Drafted by `rerank init`. `rerank check` looks for faults, `rerank run` does the job; docs/config.md has every"
+    " key."
+)
 METRICS = {"bleu": {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}, "wer": {"wer": "WER", "cer": "CER", "ser": "SER"}}
 OF_CHARACTERS = {"bleu": {"bleu": "BLEU", "chrf": "chrF", "cer": "CER"}, "wer": {"cer": "CER", "ser": "SER"}}
+TUNERS = {"bleu": "mira", "wer": "expected-risk"}
 RECOGNISERS = {
     *("alternatives", "espnet", "htk-slf", "icefall", "julius", "kaldi", "kaldi-lattice", "nemo", "srilm", "wenet"),
     "whisper",
 }
 SYNTAX = ("dependency-lm", "treelet-lm", "slr", "hhmm-lm", "svs-similarity")
 OF_LANGUAGE = ("unigram", "oov-count", *SYNTAX)
-OF_TOTALS = ("decoder-score", "word-posteriors")
 OF_SOURCE = ("lexical-overlap", "untranslated")
-OPTIONS = {"hhmm-lm": {"beam": "50                                         # 200, the default, takes twice the time"}}
 ENDINGS = {".txt", ".tsv", ".csv", ".scores", ".score", ".gz", ".xz", ".bz2", ".zst"}
 PUNCTUATION = (".", ",", "?", "!", ";", ":")
 
 
 @dataclass(frozen=True)
-class Style:
-    """How hypotheses look, and the steps that follow from it.
+class Look:
+    """What the tuning lists show, and the text steps that follow from it.
 
-    `kinds` is what `looks_like` finds in them, `models` are the steps before models of written text, which in English
-    read tokens of the Penn Treebank, `metric` those of both sides before a metric, and `undo` those that join pieces.
-    `tokenised` says whether both sides are tokenised when a metric reads them.
+    `language`  of the hypotheses, `source_language` that of the sources; None where it is not known
+    `metric`    "bleu" or "wer"
+    `kinds`     what `looks_like` finds in the hypotheses
+    `written`   the steps before features, whose English models read tokens of the Penn Treebank
+    `source`    the steps that make words of the sources as those of the hypotheses are made
+    `compared`  the steps of both sides before a metric; `tokenised` says whether both are tokenised after them
     """
 
+    language: str | None
+    source_language: str | None
+    metric: str
     kinds: tuple[str, ...]
-    models: tuple[str, ...]
-    metric: tuple[str, ...]
+    written: tuple[str, ...]
+    source: tuple[str, ...]
+    compared: tuple[str, ...]
     tokenised: bool
 
     @classmethod
-    def of(
-        cls, hypotheses: Sequence[str], references: Sequence[str], language: str | None, metric: str | None = None
-    ) -> Style:
-        """The style of 1-bests with references of the same segments; without a metric, the texts show whether it is one
-        of recognised words, which compares plain words.
-        """
-        undo = undoing(hypotheses)
-        whole = TextPipeline(undo).apply(hypotheses)
-        steps = steps_between(hypotheses, references, language)
-        if not set(undo) <= set(steps):  # both sides have pieces
-            steps = (*undo, *steps)
-        plain = metric == "wer" if metric else _is_spoken(references)
-        steps = tuple(step for step in steps if not step.startswith("tokenize:" if plain else "no-punctuation"))
-        seen = looks_like(TextPipeline(steps).apply(hypotheses))
-        kinds = tuple(sorted(looks_like(hypotheses)))
-        return cls(kinds, (*undo, *_to_written(whole, language)), steps, "tokenised" in seen)
+    def of(cls, tune: Set, metric: str | None, language: str | None) -> Look:
+        """What a set with references shows; the user may name the metric and the language."""
+        references, sources = tune.lines(tune.references[0]), tune.sources
+        language = language or language_of(whole_words(references))
+        source_language = language_of(whole_words(sources)) if sources else None
+        spoken = language in UNSPACED or _is_spoken(references)  # Chinese has no case that would show it
+        metric = metric or ("wer" if tune.table["use"] in RECOGNISERS or (spoken and not sources) else "bleu")
+        written, compared = steps_of(tune.firsts, references, language, metric)
+        source = steps_towards(sources, TextPipeline(written).apply(tune.firsts), source_language) if sources else ()
+        kinds = tuple(sorted(looks_like(tune.firsts)))
+        tokenised = "tokenised" in looks_like(TextPipeline(compared).apply(tune.firsts))
+        return cls(language, source_language, metric, kinds, written, source, compared, tokenised)
+
+    def __str__(self) -> str:
+        """What was seen, for a comment."""
+        language = f"hypotheses in {self.language}" if self.language else "hypotheses in no language that is recognised"
+        source = f", sources in {self.source_language}" if self.source_language else ""
+        looks = f", which look {', '.join(self.kinds)}" if self.kinds else ""
+        return f"{language}{source}{looks}"
 
 
-def _to_written(texts: Sequence[str], language: str | None) -> tuple[str, ...]:
+def steps_of(
+    hypotheses: Sequence[str], references: Sequence[str], language: str | None, metric: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The steps before models of written text, and those of both sides before a metric; "wer" compares plain words."""
+    undo = undoing(hypotheses)
+    whole = TextPipeline(undo).apply(hypotheses)
     english = language in (None, ENGLISH)
-    tokenised = ("penn-tokenize",) if english else (f"tokenize:{language}",)
-    if _is_spoken(texts):
-        lower = ("lowercase",) if "upper-case" in looks_like(texts) else ()
-        return (*lower, "restore-sentence", *tokenised) if english else ()
-    return tokenised if "detokenised" in looks_like(texts) else ()
+    tokenise = ("penn-tokenize",) if english else (f"tokenize:{language}",)
+    if _is_spoken(whole):
+        lower = ("lowercase",) if "upper-case" in looks_like(whole) else ()
+        written = (*lower, "restore-sentence", *tokenise) if english else ()
+    else:
+        written = tokenise if "detokenised" in looks_like(whole) else ()
+    compared = steps_between(hypotheses, references, language)
+    if not set(undo) <= set(compared):  # both sides have pieces
+        compared = (*undo, *compared)
+    other = "tokenize:" if metric == "wer" else "no-punctuation"
+    return (*undo, *written), tuple(step for step in compared if not step.startswith(other))
 
 
 def _is_spoken(texts: Sequence[str]) -> bool:
@@ -82,195 +107,143 @@ def _is_spoken(texts: Sequence[str]) -> bool:
     return bool(CASES & looks_like(texts)) and 20 * punctuated < len(texts)
 
 
+class Because(NamedTuple):
+    """A value of the config with the reason for it, which stands beside it."""
+
+    value: object
+    reason: str
+
+
+def toml_table(header: str, values: Mapping[str, object], reason: str = "") -> str:
+    """A table of a config under its header, with the reasons for it and for its values."""
+    lines = [(header, reason)] if header else []
+    for key, value in values.items():
+        plain, why = value if isinstance(value, Because) else (value, "")
+        lines.append((f"{key} = {json.dumps(plain, ensure_ascii=False)}", why))
+    return "".join(f"{line:<49} # {why}\n" if why else f"{line}\n" for line, why in lines)
+
+
 @dataclass(frozen=True)
 class Draft:
-    """All that a config is drafted from.
+    """The config of a job in the file `output`, to whose folder its paths are relative.
 
-    `sets`            the lists with references and sources, that which is tuned on first
-    `named_metric`    "bleu" or "wer", the metric that is tuned, with its companions; None: what the files show
-    `named_language`  of the hypotheses; None: what the references show
-    `models`          files of n-gram models
-    `scores`          paths with `{set}` for the name of a set: scores of the hypotheses, a line for each
-    `weights`         the decoder's weights, or None
+    Of the `sets`, that which is tuned on is the first. `models` are files of n-gram models. `scores` are paths with
+    {set} for the name of a set, of scores of the hypotheses, a line for each. `weights` are the decoder's, or None.
     """
 
+    output: Path
     sets: Sequence[Set]
-    named_metric: str | None
-    named_language: str | None
+    look: Look
     models: Sequence[Path] = ()
     scores: Sequence[Path] = ()
     weights: Path | None = None
 
-    @cached_property
-    def _references(self) -> list[str]:
-        return lines_of(self.sets[0].references[0], self.sets[0].lists[0].ids)
+    def text(self, costs: Mapping[str, str] | None = None, notes: Sequence[str] = ()) -> str:
+        """The config. `costs` has, by feature, what it takes, and `notes` are lines about the whole run."""
+        tables = [*self._settings()]
+        for values in self._features():
+            label = str(values.get("label", values["use"]))
+            tables.append(toml_table("[[feature]]", values, (costs or {}).get(label, "")))
+        if syntax := [name for name in SYNTAX if not self._reasons[name]]:
+            values = {"name": "without syntax", "without": syntax}
+            tables.append(toml_table("[[system]]", values, "a row of the report: what syntax is worth"))
+        if left_out := [f"#   {name}: {reason}\n" for name, reason in self._reasons.items() if reason]:
+            tables.append("".join(["# Features that are left out:\n", *left_out]))
+        comments = (HEAD, f"Seen in the files: {self.look}.", *notes)
+        return "".join(f"# {line}\n" for line in comments) + "\n".join(tables)
 
     @cached_property
-    def language(self) -> str | None:
-        """The language of the hypotheses, or None if it is not known."""
-        return self.named_language or language_of(whole_words(self._references))
-
-    @cached_property
-    def source_language(self) -> str | None:
-        """The language of the sources, or None."""
-        return language_of(whole_words(self.sets[0].sources)) if self.sets[0].sources else None
-
-    @cached_property
-    def metric(self) -> str:
-        """The metric: word errors for recognisers, and for transcripts that no source is translated into."""
-        shown = "wer" if self.sets[0].lists[0].format in RECOGNISERS else None
-        if not shown and not self.sets[0].sources:
-            spoken = self.language in UNSPACED or _is_spoken(self._references)  # Chinese has no case that would show it
-            shown = "wer" if spoken else None
-        return self.named_metric or shown or "bleu"
-
-    @cached_property
-    def style(self) -> Style:
-        """How the hypotheses look."""
-        return Style.of(self.sets[0].lists[0].firsts, self._references, self.language, self.metric)
-
-    @cached_property
-    def _source_steps(self) -> tuple[str, ...]:
-        """The steps that make words of the sources as those of the hypotheses are made."""
-        hypotheses = TextPipeline(self.style.models).apply(self.sets[0].lists[0].firsts)
-        sources = self.sets[0].sources
-        return steps_towards(sources, hypotheses, self.source_language) if sources else ()
-
-    @cached_property
-    def _models_of_language(self) -> dict[str, Path]:
+    def _models_of_language(self) -> Mapping[str, Path]:
         """By plugin, the models of a language other than English, if any are there."""
-        there = self.language in language_folders().keys() - {ENGLISH}
-        return models_of(self.language or "") if there else {}
+        language = self.look.language or ""
+        return models_of(language) if language in language_folders().keys() - {ENGLISH} else {}
 
     @cached_property
-    def features(self) -> dict[str, str]:
-        """The features that could be used, each with the reason why it is left out, or an empty text."""
-        nbests = [nbest for one in self.sets for file in one.lists for nbest in file.nbests]
+    def _reasons(self) -> dict[str, str]:
+        """By feature that could be used, the reason why it is left out; an empty text where it is not."""
+        nbests = (nbest for one in self.sets for lists in one.lists.values() for nbest in lists)
         scored = all(hypothesis.score is not None for nbest in nbests for hypothesis in nbest)
         no_source = "" if all(one.sources is not None for one in self.sets) else "not all lists have a source"
-        no_model = f"no model of {self.language or 'an unknown language'}: {missing(self.language)}"
-        of_language = {
-            name: "" if self.language == ENGLISH or has_defaults(name, self._models_of_language) else no_model
-            for name in OF_LANGUAGE
-        }
+        language, models = self.look.language, self._models_of_language
+        no_model = f"no model of {language or 'an unknown language'}: {missing(language)}"
+        known = {name for name in OF_LANGUAGE if language == ENGLISH or has_defaults(name, models)}
         return {
-            **dict.fromkeys(OF_TOTALS, "" if scored else "the lists have no scores"),
+            **dict.fromkeys(("decoder-score", "word-posteriors"), "" if scored else "the lists have no scores"),
             **dict.fromkeys(("length", "consensus"), ""),
             **dict.fromkeys(OF_SOURCE, no_source),
-            **of_language,
+            **{name: "" if name in known else no_model for name in OF_LANGUAGE},
             "ngram-lm": "" if self.models else "no n-gram model is among the files",
             "column": "" if self.scores else "no --scores are given",
         }
 
-    def write(self, output: Path, costs: Mapping[str, str] | None = None, notes: Sequence[str] = ()) -> str:
-        """The text of the config, for a file `output`, to whose folder its paths are relative.
-
-        `costs` has, by feature, what its comment says of them, and `notes` are lines about the whole run.
-        """
-        lines = [*self._head(notes), f"seed = 1\njobs = {cores()}"]
-        if self._models_of_language:
-            lines.append(f"language = {_value(self.language)}{' ' * 32}# whose models are used")
-        first = self.sets[0].lists[0]
-        lines += ["", "[nbest]", f"use = {_value(first.format)}"]
-        lines += [*(f"{key} = {_value(value)}" for key, value in first.options.items()), ""]
+    def _settings(self) -> Iterator[str]:
+        """All tables but those of features and systems."""
+        look, own_models = self.look, bool(self._models_of_language)
+        language = {"language": Because(look.language, "whose models are used")} if own_models else {}
+        yield toml_table("", {"seed": 1, "jobs": cores(), **language})
+        yield toml_table("[nbest]", self.sets[0].table)
         for one in self.sets:
-            lines += [*self._set(one, output), ""]
-        lines += [*self._text(), *self._metrics()]
-        lines += ["[tuner]", f"use = {_value('mira' if self.metric == 'bleu' else 'expected-risk')}", ""]
-        if self.weights is not None:
-            lines += ["[tuning]", f"start = {_path(self.weights, output)}        # the decoder's own weights", ""]
-        for use, options in self._tables(output):
-            costs_of = (costs or {}).get(json.loads(options.get("label", _value(use))))
-            lines.append(f"[[feature]]{' ' * 39}# {costs_of}" if costs_of else "[[feature]]")
-            lines += [f"use = {_value(use)}", *(f"{key} = {value}" for key, value in options.items()), ""]
-        syntax = [name for name in SYNTAX if not self.features[name]]
-        if syntax:
-            lines += ["[[system]]                                        # a row of the report: what syntax is worth"]
-            lines += ['name = "without syntax"', f"without = {_value(syntax)}", ""]
-        if any(self.features.values()):
-            lines += ["# Features that are left out:"]
-            lines += [f"#   {name}: {reason}" for name, reason in self.features.items() if reason]
-        return "\n".join(lines).rstrip() + "\n"
-
-    def _head(self, notes: Sequence[str]) -> list[str]:
-        language = f"hypotheses in {self.language}" if self.language else "hypotheses in no language that is recognised"
-        source = f", sources in {self.source_language}" if self.source_language else ""
-        looks = f", which look {', '.join(self.style.kinds)}" if self.style.kinds else ""
-        return [
-            "# Drafted by `rerank init`. `rerank check` looks for faults, `rerank run` does the job; docs/config.md has"
-            " every key.",
-            f"# Seen in the files: {language}{source}{looks}.",
-            *(f"# {note}" for note in notes),
-        ]
-
-    def _set(self, one: Set, output: Path) -> list[str]:
-        hypotheses = sum(len(nbest) for file in one.lists for nbest in file.nbests)
-        segments = counted(len(one.lists[0].nbests), "segment")
-        size = f"# {segments}, {counted(hypotheses, 'hypothesis', 'hypotheses')}"
-        lines = [f"{'[tune]' if one.role == 'tune' else '[[test]]':<50}{size}"]
-        if one.role == "test" or (self.scores and one.name != "tune"):  # that stands for {set}
-            lines.append(f"name = {_value(one.name)}")
-        lines.append(f"nbest = [{', '.join(_path(file.path, output) for file in one.lists)}]")
-        if one.references:
-            lines.append(f"references = [{', '.join(_path(path, output) for path in one.references)}]")
-        if one.source is not None:
-            lines.append(f"source = {_path(one.source, output)}")
-        if one.counts_from_1:
-            lines.append('reference_form = "lines-from-1"   # the ids of the lists count from 1')
-        return lines
-
-    def _text(self) -> list[str]:
-        pipelines = {
-            "written": (self.style.models, "hypotheses as the features read them"),
-            "source": (self._source_steps, "sources in such words"),
-            "compared": (self.style.metric, "both sides as the metrics read them"),
+            hypotheses = sum(len(nbest) for lists in one.lists.values() for nbest in lists)
+            size = f"{counted(len(one.ids), 'segment')}, {counted(hypotheses, 'hypothesis', 'hypotheses')}"
+            yield toml_table("[tune]" if one.role == "tune" else "[[test]]", self._set(one), size)
+        steps = {
+            "written": Because(look.written, "hypotheses as the features read them"),
+            "source": Because(look.source, "sources in such words"),
+            "compared": Because(look.compared, "both sides as the metrics read them"),
         }
-        lines = [f"{f'{name} = {_value(steps)}':<49} # {what}" for name, (steps, what) in pipelines.items() if steps]
-        return ["[text]", *lines, ""] if lines else []
-
-    def _metrics(self) -> list[str]:
-        lines, unspaced = [], self.language in UNSPACED
-        for use, label in (OF_CHARACTERS if unspaced else METRICS)[self.metric].items():
-            lines += ["[[metric]]", f"use = {_value(use)}", f"label = {_value(label)}"]
+        if used := {name: own for name, own in steps.items() if own.value}:
+            yield toml_table("[text]", used)
+        unspaced, compared = look.language in UNSPACED, {"text": "compared"} if look.compared else {}
+        for use, label in (OF_CHARACTERS if unspaced else METRICS)[look.metric].items():
+            options: dict[str, object] = {}
             if use == "bleu" and unspaced:
-                lines.append(f"tokenize = {_value('zh' if self.language == 'zh' else 'char')}")
+                options["tokenize"] = "zh" if look.language == "zh" else "char"
             elif use == "cer" and unspaced:
-                lines.append("whitespace = false")
-            elif use == "bleu" and self.style.tokenised:
-                lines.append('tokenize = "none"                                 # both sides are tokenised')
-            lines += [*(['text = "compared"'] if self.style.metric else []), ""]
-        return lines
+                options["whitespace"] = False
+            elif use == "bleu" and look.tokenised:
+                options["tokenize"] = Because("none", "both sides are tokenised")
+            yield toml_table("[[metric]]", {"use": use, "label": label, **options, **compared})
+        yield toml_table("[tuner]", {"use": TUNERS[look.metric]})
+        if self.weights is not None:
+            yield toml_table("[tuning]", {"start": Because(self._path(self.weights), "the decoder's own weights")})
 
-    def _tables(self, output: Path) -> Iterator[tuple[str, dict[str, str]]]:
-        """The features that are used, each with its options as TOML has them."""
-        written = {"text": '"written"'} if self.style.models else {}
-        of_source = {"source_text": '"source"'} if self._source_steps else {}
-        for use, reason in self.features.items():
-            if reason:
-                continue
+    def _set(self, one: Set) -> Mapping[str, object]:
+        named = one.role == "test" or (self.scores and one.name != "tune")  # that stands for {set}
+        texts = [*one.references, *([one.source] if one.source else [])]
+        from_1 = any(one.text(path).form == "lines-from-1" for path in texts)
+        values = {
+            "name": one.name if named else None,
+            "nbest": [self._path(path) for path in one.lists],
+            "references": [self._path(path) for path in one.references],
+            "source": self._path(one.source) if one.source else None,
+            "reference_form": Because("lines-from-1", "the ids of the lists count from 1") if from_1 else None,
+        }
+        return {key: value for key, value in values.items() if value}
+
+    def _features(self) -> Iterator[dict[str, object]]:
+        """The tables of the features that are used."""
+        written = {"text": "written"} if self.look.written else {}
+        source = {"source_text": "source"} if self.look.source else {}
+        for use in (name for name, reason in self._reasons.items() if not reason):
             if use == "ngram-lm":
                 for number, model in enumerate(self.models, 1):
-                    label = {"label": _value(f"{use}-{number}")} if len(self.models) > 1 else {}
-                    yield use, {**label, "model": _path(model, output), **written}
+                    label = {"label": f"{use}-{number}"} if len(self.models) > 1 else {}
+                    yield {"use": use, **label, "model": self._path(model), **written}
             elif use == "column":
                 for path in self.scores:
                     width = read_columns(str(path).replace(SET, self.sets[0].name)).shape[1]
-                    names = {"names": _value([str(number + 1) for number in range(width)])} if width > 1 else {}
-                    yield use, {"label": _value(_label(path)), "file": _path(path, output), **names}
+                    names = {"names": [str(column + 1) for column in range(width)]} if width > 1 else {}
+                    yield {"use": use, "label": _label(path), "file": self._path(path), **names}
+            elif use == "hhmm-lm":
+                yield {"use": use, "beam": Because(50, "200, the default, takes twice the time"), **written}
             elif use == "decoder-score":
-                yield use, {}
+                yield {"use": use}
             else:
-                yield use, {**OPTIONS.get(use, {}), **written, **(of_source if use in OF_SOURCE else {})}
+                yield {"use": use, **written, **(source if use in OF_SOURCE else {})}
 
-
-def _path(path: Path, output: Path) -> str:
-    """A path as the config names it, which stays right if the folder is moved as a whole."""
-    return _value(os.path.relpath(path.absolute(), output.absolute().parent))
-
-
-def _value(value: object) -> str:
-    """The value of an option of a plugin, as TOML has it."""
-    return json.dumps(str(value) if isinstance(value, Path) else value, ensure_ascii=False)
+    def _path(self, path: Path) -> str:
+        """A path as the config names it, which stays right if the folder is moved as a whole."""
+        return os.path.relpath(path.absolute(), self.output.absolute().parent)
 
 
 def _label(path: Path) -> str:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
 import click
 
 from rerank_adapters.cli.options import FILE, SummaryLine, format_option, output_file
 from rerank_plugins.core.plugins import Registry
-
-if TYPE_CHECKING:
-    from rerank_adapters.cli.first_config import Draft
-    from rerank_adapters.run.check import Check
 
 EXISTING = click.Path(exists=True, path_type=Path)
 
@@ -56,60 +52,54 @@ def command(
     rerank init dev test --scores '{set}.comet'
     rerank init --tune lists.nbest -r refs.txt -o job.toml
     """  # noqa: D301
-    from rerank_adapters.cli.first_config import Draft
-    from rerank_adapters.cli.job_files import JobFiles, Reader, assign, sets_of
+    from rerank_adapters.cli.first_config import Draft, Look
+    from rerank_adapters.cli.job_files import JobFiles
+    from rerank_adapters.job.config import Config
+    from rerank_adapters.job.job import Job
     from rerank_adapters.job.names import Names
+    from rerank_adapters.run.check import check
     from rerank_adapters.runtime.progress import StatusLine, duration
     from rerank_plugins import ConfigError
     from rerank_plugins.kit.files.text import open_atomic
 
-    summary_line = SummaryLine()
+    summary_line, names = SummaryLine(), Names(registry)
     if output.exists() and not force and str(output) != "-":
         raise ConfigError(f"{output}: exists already; overwrite it with --force, or name another file with -o")
     if not (files or tune or test):
         raise click.UsageError("Missing argument 'FILES...'.")
+    by_role = {"tune": tune, "test": test, "reference": references, "source": sources}
+    told = {path: role for role, paths in by_role.items() for path in paths}
     with StatusLine("reading the files"):
-        reader = Reader(registry, Names(registry).written("format", format_) if format_ else {})
-        job = JobFiles.sort(files, (*tune, *test), (*references, *sources), reader)
-        sets = sets_of(job.lists, tune, test)
-        unused = [*job.unused, *assign(job.texts, sets, sources, references, job.of_folders)]
-    if sets[0].role != "tune" or not sets[0].references:
-        needed = "lists to tune on" if sets[0].role != "tune" else "a reference for each list to tune on"
-        raise ConfigError(f"{sets[0].lists[0].path}: weights need {needed}; name the file too")
-    draft = Draft(sets, metric, language, job.models, scores, weights)
+        job_files = JobFiles(
+            names, names.written("format", format_) if format_ else {}, told, dict.fromkeys([*files, *told])
+        )
+        sets = job_files.sets()
+        if sets[0].role != "tune" or not sets[0].references:
+            needed = "lists to tune on" if sets[0].role != "tune" else "a reference for each list to tune on"
+            raise ConfigError(f"{sets[0].path}: weights need {needed}; name the file too")
+        draft = Draft(output, sets, Look.of(sets[0], metric, language), job_files.models, scores, weights)
     with StatusLine("measuring what features cost"):
-        found = _checked(draft, output, registry)
+        config = Config.model_validate({**tomllib.loads(draft.text()), "base": output.absolute().parent})
+        found = check(Job.of(config, registry), costs=True)
     for finding in found.findings:
         if finding.level == "error":
             raise ConfigError(f"{finding.where}: {finding.text}")
         if finding.level == "warning" and "text = [" not in finding.text:  # the draft has the steps that it could tell
             click.echo(f"rerank: warning: {finding.where}: {finding.text}", err=True)
+    for one in sets:
+        click.echo(f"{'tune' if one.role == 'tune' else one.name}: {one}", err=True)
+    if job_files.unused:
+        click.echo(f"not used: {', '.join(map(str, job_files.unused))}", err=True)
     costs, notes = dict[str, str](), list[str]()
     if found.costs is not None:
-        notes = [f"time: {line}" for line in list(found.costs.lines())[:1]]
+        notes = [f"time: {next(found.costs.lines())}"]
         for cost in found.costs.costs:
             total = duration(cost.seconds * found.costs.texts)
             costs[cost.label] = f"{1000 * cost.seconds:.2g} ms a text, {total} of CPU time in all"
-    for one in sets:
-        click.echo(f"{'tune' if one.role == 'tune' else one.name}: {one}", err=True)
-    if unused:
-        click.echo(f"not used: {', '.join(map(str, unused))}", err=True)
     with open_atomic(output) as stream:
-        stream.write(draft.write(output, costs, notes))
+        stream.write(draft.text(costs, notes))
     summary_line.wrote("a config", output)
     if str(output) != "-":
         click.echo(f"next: rerank check {quote(str(output))}; rerank run {quote(str(output))}", err=True)
     if len(sets) == 1:
         click.echo("without test lists `rerank run` tunes the weights and prints no scores of a test set", err=True)
-
-
-def _checked(draft: Draft, output: Path, registry: Registry) -> Check:
-    """The check of a draft, with an estimate of its costs."""
-    import tomllib
-
-    from rerank_adapters.job.config import Config
-    from rerank_adapters.job.job import Job
-    from rerank_adapters.run.check import check
-
-    config = Config.model_validate({**tomllib.loads(draft.write(output)), "base": output.absolute().parent})
-    return check(Job.of(config, registry), costs=True)
