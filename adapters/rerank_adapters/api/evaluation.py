@@ -17,6 +17,7 @@ from rerank_adapters.data.given import (
     references_of,
 )
 from rerank_adapters.evaluation import Evaluation, SegmentFacts, compare
+from rerank_adapters.evaluation.baselines import with_highest_total
 from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm, read_references
@@ -51,10 +52,12 @@ def evaluate(
     The outputs of a system are one text for each segment, the lists that a pipeline has reranked, lists whose first
     hypotheses count, or a mapping by segment id. `references` are as in `Pipeline.fit`; `metrics` are one or many, each
     as `load` takes it. With `nbests`, outputs are in the order of the lists, and the result has their oracle and
-    anti-oracle. `unpaired` is the rule for segments whose list or output is missing, and for those without a reference:
-    "empty" counts an empty hypothesis or output for the former, which is logged, and refuses the latter; "leave-out"
-    leaves both out, and "error" refuses both. `groups` has the group of each segment, such as its speaker. `sources`
-    are the source sentences, for metrics that read them and for the report; by default those of the lists.
+    anti-oracle. If the lists are not in the order of their totals, it has the hypotheses of the highest total, too, and
+    where the baseline is the first hypotheses, the better of both becomes the baseline. `unpaired` is the rule for
+    segments whose list or output is missing, and for those without a reference: "empty" counts an empty hypothesis or
+    output for the former, which is logged, and refuses the latter; "leave-out" leaves both out, and "error" refuses
+    both. `groups` has the group of each segment, such as its speaker. `sources` are the source sentences, for metrics
+    that read them and for the report; by default those of the lists.
 
     Raises FormatError where outputs and references differ in number, with both numbers, and for a series of pandas
     whose index has the ids in another order; ConfigError where outputs and references do not belong together, unless
@@ -103,7 +106,9 @@ def evaluate(
     with showing(progress):
         resampling = job.config.evaluation.resampling(seed)
         of_segments = SegmentFacts(ids, taken(facts["source"]), taken(facts["group"]))
-        return compare(job.measures, outputs, texts, resampling, of_segments, lists=taken(lists))
+        kept_lists = taken(lists)
+        rows = outputs if kept_lists is None else with_highest_total(outputs, kept_lists)
+        return compare(job.measures, rows, texts, resampling, of_segments, lists=kept_lists)
 
 
 def _segments(

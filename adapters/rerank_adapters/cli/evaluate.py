@@ -65,8 +65,9 @@ def command(
     the segments that changed most. A SYSTEM is a file with one output per line, in the order of the segments, or with
     the ids that its references have (name it with NAME=FILE; otherwise the file name is the name). Files of icefall, of
     NeMo and others in JSON are read by their hypotheses, and n-best lists by their first ones. With --nbest the
-    decoder's 1-bests are a system too, the first one, unless they are given. Without -m and -c the metrics are bleu,
-    chrf and ter.
+    decoder's 1-bests are a system too, the first one, unless they are given; and so are the hypotheses of the highest
+    total if the lists are not in the order of their totals. Others are then compared with the better of both. Without
+    -m and -c the metrics are bleu, chrf and ter.
 
     \b
     rerank evaluate -r test.ref -m bleu,tokenize=none -m ter \\
@@ -75,6 +76,7 @@ def command(
         --groups utt2spk --alignments b.pra
     """  # noqa: D301
     from rerank_adapters.evaluation import SegmentFacts, compare
+    from rerank_adapters.evaluation.baselines import with_highest_total
     from rerank_adapters.formats.pairing import pair_all, warn
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_groups, read_references, settled
@@ -108,7 +110,7 @@ def command(
     ids, lists, wanted = paired.ids, paired.nbests, paired.references
     outputs: dict[str, Sequence[str]] = {**paired.outputs}
     if lists is not None:
-        outputs = with_first_best(outputs, [nbest_[0].text for nbest_ in lists])
+        outputs = with_highest_total(with_first_best(outputs, [nbest_[0].text for nbest_ in lists]), lists)
     read_sources = Sources.read(source, reference_form) if source else None
     source_texts = [read_sources.of(id_) for id_ in ids] if read_sources else None
     compared = {f"outputs of {name!r}": texts for name, texts in outputs.items()}

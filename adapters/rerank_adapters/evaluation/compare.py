@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rerank_adapters.evaluation.baselines import usual_baseline
 from rerank_adapters.evaluation.errors import count_errors
 from rerank_adapters.evaluation.groups import Bucket, Group, by_name, length_buckets
 from rerank_adapters.evaluation.measure import Measure, through
@@ -65,11 +66,14 @@ def compare(
 ) -> Evaluation:
     """Compare systems (name -> one output for each segment) by metrics, each on text after its own steps.
 
-    With `lists`, the result has the oracle and the anti-oracle of these lists too. The texts of its segments are those
-    that the first metric saw. Other parameters, and errors, are those of `evaluate`.
+    With `lists`, the result has the oracle and the anti-oracle of these lists too, and the baseline is by default the
+    stronger one of the lists (`usual_baseline`). The texts of its segments are those that the first metric saw. Other
+    parameters, and errors, are those of `evaluate`.
     """
     for measure in measures:
         measure.check([*systems.values(), *references])
+    if baseline is None and lists is not None and systems:
+        baseline = usual_baseline(systems, lists, measures[0], references, facts.sources)
     firsts = [list(map(first_alternative, several)) for several in references]
     lengths = reference_lengths(through(measures[0].text, firsts))  # one set of buckets for all metrics
     by_pipeline: dict[str, list[Measure]] = {}

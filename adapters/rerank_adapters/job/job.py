@@ -23,6 +23,7 @@ from pydantic import BaseModel, ValidationError
 
 from rerank_adapters.data.content import ContentCheck
 from rerank_adapters.data.dataset import Files
+from rerank_adapters.evaluation.baselines import FIRST, HIGHEST_TOTAL
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.extraction import Extraction
 from rerank_adapters.features.feature import Feature, names_of
@@ -40,7 +41,7 @@ from rerank_plugins.core.loader import with_files
 from rerank_plugins.core.plugins import Registry
 
 RERANKED = "reranked"  # the system with all features of the config
-ROWS = ("1-best", RERANKED, "oracle", "anti-oracle")  # rows of a report that are no `[[system]]`
+ROWS = (FIRST, HIGHEST_TOTAL, RERANKED, "oracle", "anti-oracle")  # rows of a report that are no `[[system]]`
 TUNE = "tune"  # the tuning set, whatever name its table gives it: that name only stands for {set} in options
 MARGIN = "margin"  # the key of a tuner's table that is no option of the plugin
 DISTRIBUTIONS = "distributions"  # the key of a record under which the packages of plugins are

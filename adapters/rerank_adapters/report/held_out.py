@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rerank_adapters.evaluation.baselines import FIRST
 from rerank_adapters.report import numbers
 from rerank_adapters.report.tables import Table
 from rerank_adapters.tuning.cross_validation import CrossValidation
@@ -12,19 +13,21 @@ from rerank_adapters.tuning.selection import Selection
 
 
 def held_out_table(systems: Mapping[str, HeldOutGain], metric: str) -> Table:
-    """A row per system: the 1-bests' score, the held-out score, the gain with its interval, the 1-bests changed."""
+    """A row per system: the baselines' scores, the held-out score, the gain with its interval, the 1-bests changed."""
+    first = next(iter(systems.values()))
+    baselines = sorted(first.baselines) or [FIRST]
     rows = []
     for name, held in systems.items():
         interval = f"[{held.interval.low:+.2f}, {held.interval.high:+.2f}]"
-        scores = (numbers.score(held.first), numbers.score(held.score), f"{held.gain:+.2f} {interval}")
-        rows.append((name, *scores, f"{100 * held.changed:.0f} %"))
-    first = next(iter(systems.values()))
+        scores = [held.baselines.get(baseline, held.first) for baseline in baselines]
+        cells = (*map(numbers.score, (*scores, held.score)), f"{held.gain:+.2f} {interval}")
+        rows.append((name, *cells, f"{100 * held.changed:.0f} %"))
     notes = [
         f"Held out: choices on {first.folds} folds of the {first.segments} tuning lists, each with weights tuned on "
         "the others. A gain above 0 is better, with its 95 % interval from the paired bootstrap.",
         *(f"{name}: {held.doubt}." for name, held in systems.items() if not held.certain),
     ]
-    header = ("system", "1-best", "held out", "gain over the 1-best", "1-bests changed")
+    header = ("system", *baselines, "held out", f"gain over the {first.baseline}", "1-bests changed")
     return Table(f"Held out on the tuning lists: {metric}", header, tuple(rows), tuple(notes))
 
 

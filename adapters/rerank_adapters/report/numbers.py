@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from rerank_adapters.evaluation.baselines import HIGHEST_TOTAL
 from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResult, SystemScore
 
 
@@ -52,6 +53,11 @@ def oracle_bound(metric: MetricResult, which: Literal["best", "worst"]) -> str:
 def legend(evaluation: Evaluation) -> list[str]:
     """Sentences that explain the numbers of a table of scores, and lines with the settings that made them."""
     lines = [f"Differences are to {evaluation.baseline}."] if len(evaluation.systems) > 1 else []
+    if HIGHEST_TOTAL in evaluation.systems:
+        lines.append(
+            "The lists are not in the order of their totals, so that the hypothesis of the highest total is a baseline "
+            "besides the first one."
+        )
     if evaluation.bootstrap:
         resamples = f"{evaluation.bootstrap} bootstrap resamples"
         lines.append(f"± and [ ] are 95 % intervals of scores and differences, from {resamples}.")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from rerank_adapters.evaluation.baselines import FIRST, HIGHEST_TOTAL
 from rerank_adapters.evaluation.result import Evaluation, MetricResult, places_by_change
 from rerank_adapters.report import figures, numbers, tables
 from rerank_adapters.report.facts import RunFacts
@@ -17,7 +18,7 @@ from rerank_adapters.report.templates import packed, render
 from rerank_adapters.report.words import Piece, word_differences
 from rerank_adapters.tuning.gain import HeldOutGain
 
-BASELINES = {"1-best": "the decoder's 1-best"}  # names of baselines in a sentence
+BASELINES = {FIRST: "the decoder's 1-best", HIGHEST_TOTAL: "the hypotheses of the highest total"}  # in a sentence
 MIN_CHANGE = 0.005  # of a sentence score; a smaller one is written as 0.00, and has no colour
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
 
 from rerank_adapters.apply import Pair, rerank
 from rerank_adapters.data.dataset import Dataset
+from rerank_adapters.evaluation.baselines import FIRST, baseline_positions
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.evaluation.oracle import oracle
 from rerank_adapters.features.feature import Feature
@@ -64,6 +66,7 @@ def explanations_of(
     segments: Sequence[str],
     data: Dataset,
     pairs: Sequence[Pair],
+    baseline: str,
     *,
     weights: Weights,
     features: Sequence[Feature],
@@ -71,7 +74,8 @@ def explanations_of(
     form: NBestFormat,
     models: Mapping[str, SentenceModel],
 ) -> dict[str, object]:
-    """By id, records of why new 1-bests beat the decoder's; `pairs` are as in `lengths_of_lists`."""
+    """By id, records of why new 1-bests beat those of a baseline; `pairs` are as in `lengths_of_lists`."""
+    positions = baseline_positions(data.lists)[baseline]
     places = {id_: place for place, id_ in enumerate(data.ids)}
     explanations: dict[str, object] = {}
     kept = [feature for feature in features if weights.dense.keys() >= set(feature.names)]
@@ -82,13 +86,15 @@ def explanations_of(
                 nbest,
                 table,
                 data.references[places[id_]],
-                ("best", "first"),
+                ("best", "first" if baseline == FIRST else str(positions[places[id_]] + 1)),
                 weights=weights,
                 features=kept,
                 measures=measures,
                 form=form,
                 models=models,
             )
+            if baseline != FIRST:
+                explanation = replace(explanation, second=replace(explanation.second, name=baseline))
             record = explanation_record(explanation)
             explanations[id_] = {key: record[key] for key in EXPLAINED}
             bar.add(1)

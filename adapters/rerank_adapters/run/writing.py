@@ -14,6 +14,7 @@ from rerank_adapters.apply import pairs_of, rerank
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.unlike import ListFacts, unlike_tuning
 from rerank_adapters.evaluation import SegmentFacts, compare, most_changed
+from rerank_adapters.evaluation.baselines import FIRST, with_highest_total
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.feature import names_of
 from rerank_adapters.formats.writing import open_lists
@@ -118,7 +119,7 @@ def write_report(
     with StatusLine(f"evaluating {set_}"):
         evaluation = compare(
             job.measures,
-            {"1-best": counted.first_best, **outputs},
+            with_highest_total({FIRST: counted.first_best, **outputs}, counted.lists),
             counted.references,
             settings.resampling(job.config.seed),
             SegmentFacts(counted.ids, counted.sources, counted.groups),
@@ -141,6 +142,7 @@ def write_report(
             [change.segment.segment_id for change in explained],
             data,
             pairs,
+            evaluation.baseline,
             weights=tuned,
             features=features,
             measures=job.measures,
@@ -163,7 +165,7 @@ def outputs_of(data: Dataset, best: Mapping[str, Path]) -> dict[str, list[str]]:
 
 def score_lines(data: Dataset, outputs: Mapping[str, Sequence[str]], measures: Sequence[Measure]) -> Iterator[str]:
     """A line with the scores of the decoder, and one for each system."""
-    rows = {"1-best": data.first_best, **outputs}
+    rows = with_highest_total({FIRST: data.first_best, **outputs}, data.lists)
     for system, texts in rows.items():
         scores = []
         for measure in measures:

@@ -13,11 +13,12 @@ import numpy as np
 
 from rerank_adapters.data.overlap import SEGMENTS, segment_sample
 from rerank_adapters.data.unlike import TUNING_LISTS, ListFacts
+from rerank_adapters.evaluation.baselines import FIRST, HIGHEST_TOTAL, baseline_positions
 from rerank_adapters.features.tables import HASH_OF_LISTS, check_same_lists
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.tuning.cross_validation import CrossValidation, cross_validate
-from rerank_adapters.tuning.gain import HELD_OUT, HeldOutGain, gain_over_first, raw_margin
+from rerank_adapters.tuning.gain import HELD_OUT, HeldOutGain, gain_over_baselines, raw_margin
 from rerank_adapters.tuning.held_out import held_out, usual_folds
 from rerank_adapters.tuning.method import Method
 from rerank_adapters.tuning.problem import provenance_of, run_tuner, score_of, take_features
@@ -63,7 +64,9 @@ def tune(
     measure = method.measure
     with StatusLine(f"counting the statistics of {measure.name}"):
         problem = method.problem(lists, references, table)
-    start = method.start(lists, table)
+    start, highest = method.start(lists, table), None
+    if (positions := baseline_positions(lists).get(HIGHEST_TOTAL)) is not None:
+        highest = problem.statistics[problem.table.offsets[:-1] + positions]
     whole, selection = (method, problem, start), None
     if method.settings.select:
         with CountingBar("tuned folds") as bar:
@@ -79,7 +82,7 @@ def tune(
             line(f"tuning: restart {step.restart}, iteration {step.iteration}, {measure.name} {step.score:.2f}")
 
         result = run_tuner(problem, method.tuner, start, method.seed, report=show)
-    gain = measured_gain(*whole, groups)
+    gain = measured_gain(*whole, groups, highest)
     if gain is not None:
         result = replace(result, margin=raw_margin(problem, result, gain.margin))
     numbers = {len(texts) for texts in references}
@@ -98,27 +101,41 @@ def tune(
     if selection is not None:
         kept_line, left_line = (", ".join(names) or "none" for names in (selection.families, selection.left_out))
         lines.append(f"selected: {kept_line}; left out: {left_line}")
-    lines += [*result.notes, _scores(measure.name, problem, method.baselines(lists, table), result)]
+    lines += [*result.notes, _scores(measure.name, problem, method.baselines(lists, table), highest, result)]
     if gain is not None:
         lines += gain.lines(measure.name)
     return TuningOutcome(Weights.from_tuning(table, result, provenance), result, tuple(lines), selection, gain)
 
 
-def _scores(metric: str, problem: TuningData, baselines: Mapping[str, FloatArray], result: TuningResult) -> str:
-    """The scores on the tuning set, of the baselines and of the tuned weights."""
-    scores = [f"{name} {score_of(problem, TuningResult(weights, 0.0)):.2f}" for name, weights in baselines.items()]
+def _scores(
+    metric: str,
+    problem: TuningData,
+    baselines: Mapping[str, FloatArray],
+    highest: FloatArray | None,
+    result: TuningResult,
+) -> str:
+    """The scores on the tuning set, of the baselines and of the tuned weights; `highest` as in `measured_gain`."""
+    scores = {name: score_of(problem, TuningResult(weights, 0.0)) for name, weights in baselines.items()}
+    if highest is not None:
+        scores = {FIRST: scores.pop(FIRST), HIGHEST_TOTAL: float(problem.metric.score(highest.sum(axis=0))), **scores}
     ends = result.restart_scores
     spread = f" ({len(ends)} restarts: {min(ends):.2f} to {max(ends):.2f})" if len(ends) > 1 else ""
-    return f"{metric} on the tuning set: {', '.join(scores)}, tuned {result.score:.2f}{spread}"
+    written = ", ".join(f"{name} {score:.2f}" for name, score in scores.items())
+    return f"{metric} on the tuning set: {written}, tuned {result.score:.2f}{spread}"
 
 
 def measured_gain(
-    method: Method, problem: TuningData, start: FloatArray, groups: Sequence[str] | None = None
+    method: Method,
+    problem: TuningData,
+    start: FloatArray,
+    groups: Sequence[str] | None = None,
+    highest: FloatArray | None = None,
 ) -> HeldOutGain | None:
     """What tuner and margin gain on folds of the tuning lists; None where there are fewer than two folds.
 
-    A selection of features is repeated on each fold. Raises ConfigError for a margin that is to be tuned where there
-    are no folds, and for a wrong number of them.
+    `highest` (segments, S) are the statistics of the highest totals, if these are a baseline besides the 1-bests. A
+    selection of features is repeated on each fold. Raises ConfigError for a margin that is to be tuned where there are
+    no folds, and for a wrong number of them.
     """
     tuner, folds = method.selecting(method.tuner, problem.table), method.settings.held_out_folds
     folds = usual_folds(problem, tuner) if folds is None else folds
@@ -128,7 +145,7 @@ def measured_gain(
         return None
     with StatusLine("measuring what the weights gain on held-out lists"):
         held = held_out(problem, tuner, start, folds, method.seed, method.processes)
-    return gain_over_first(held, problem.metric, method.margin, method.seed, groups)
+    return gain_over_baselines(held, problem.metric, method.margin, method.seed, groups, highest)
 
 
 def validate(lists: Sequence[NBestList], references: References, decoder: FeatureTable, method: Method) -> None:
