@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
-from rerank_adapters.formats.pairing import Unpaired, warn
-from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
 from rerank_adapters.tuning.ablation import PARTS, Part, ablate, single_features, trials_needed
 from rerank_plugins import ConfigError
 from rerank_plugins.core.errors import suggestion
 
 if TYPE_CHECKING:
-    from rerank_adapters.data.dataset import Dataset
+    from rerank_adapters.data.dataset import Files
     from rerank_adapters.job.job import Job
 
 SAMPLES = 100  # resampled tuning sets for the intervals of weights
 
 
+def config_among(arguments: Mapping[str, Any]) -> Path | None:
+    """The config that is named in the place of lists, if one is."""
+    nbest = arguments["nbest"]
+    return Path(nbest[0]) if len(nbest) == 1 and nbest[0].endswith(".toml") else None
+
+
 @click.command("ablate")
 @click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="CONFIG|NBEST...")
-@options.references_option(required=False)
 @options.table_option
 @click.option("--part", "parts", multiple=True, type=click.Choice(PARTS),
               help="Measure only this part. Repeatable.",
@@ -42,12 +44,11 @@ SAMPLES = 100  # resampled tuning sets for the intervals of weights
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True,
               help="Repeat with this many seeds, each with its own folds.")  # fmt: skip
 @options.style_option
-@options.source_option
-@options.job_flags("tuner", "metrics", "features", "jobs", "seed", "trust_pairs")
+@options.job_options("tuner", "metrics", "features", "jobs", "seed", "trust_pairs", config=config_among)
+@options.files_options(required=False)
 def command(
-    flags: options.JobFlags, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
-    unpaired: Unpaired, table: Path | None, parts: tuple[Part, ...], base: tuple[str, ...], by: str, folds: int,
-    seeds: int, style: str, source: Path | None,
+    job: Job, files: Files, table: Path | None, parts: tuple[Part, ...], base: tuple[str, ...], by: str, folds: int,
+    seeds: int, style: str,
 ) -> None:  # fmt: skip
     """Measure what each family of features contributes.
 
@@ -73,17 +74,11 @@ def command(
     from rerank_adapters.features.tables import check_same_lists
     from rerank_adapters.report.ablation import ablation_records, ablation_tables
     from rerank_adapters.report.output import write_records
-    from rerank_adapters.run.learn import features_of, method_of, read_tuning_set, with_table
+    from rerank_adapters.run.learn import features_of, method_of, read_tuning_set
     from rerank_adapters.tuning.families import FamilyTrials
 
     summary_line = SummaryLine()
-    config = _named_config(nbest, references, source)
-    job, values = with_table(replace(flags, config=config).job if config else flags.job, table)
-    _ = job.tuner, job.measures  # wrong options are errors before any work
-    if config:
-        data = _tuning_set_of(job, config)
-    else:
-        data = read_tuning_set(job, nbest, references, reference_form, source, unpaired)
+    job, data, values = read_tuning_set(job, _tuning_files(job, files), table)
     _bases(base, ["decoder", *(job.labels if by == "family" else base)])  # wrong names before an extraction
     values = features_of(job, data, values, table)
     check_same_lists(data.lists, values)
@@ -110,33 +105,22 @@ def command(
     )
 
 
-def _named_config(nbest: Sequence[str], references: Sequence[Path], source: Path | None) -> Path | None:
-    """The config that is named in the place of lists, if one is.
+def _tuning_files(job: Job, named: Files) -> Files:
+    """The files of the tuning set: those of the config that is named in the place of lists, or else those named.
 
-    Raises ConfigError for a config with references or a source beside it, and for lists without references.
+    Raises ConfigError for a config without a tuning set, for one with references or a source beside it, and for lists
+    without references.
     """
-    if len(nbest) != 1 or not nbest[0].endswith(".toml"):
-        if not references:
+    config = config_among({"nbest": named.lists})
+    if config is None:
+        if not named.references:
             raise ConfigError("the lists need references: give -r, or name a CONFIG instead of lists")
-        return None
-    if references or source:
-        raise ConfigError(f"{nbest[0]} names lists, references and source: give no -r or --source beside it")
-    return Path(nbest[0])
-
-
-def _tuning_set_of(job: Job, config: Path) -> Dataset:
-    """The tuning set of a config.
-
-    Raises ConfigError for a config without one, and where lists and references do not belong together.
-    """
-    from rerank_adapters.data.dataset import Dataset
-    from rerank_adapters.job.job import TUNE
-
+        return named
+    if named.references or named.source:
+        raise ConfigError(f"{config} names lists, references and source: give no -r or --source beside it")
     if job.config.tune is None:
         raise ConfigError(f"{config}: there is no [tune] table, which names the lists that weights are tuned on")
-    data = Dataset.read(TUNE, job.files(job.config.tune), job.format, "tuning", job.content_check())
-    warn([*data.findings, *data.doubts])
-    return data
+    return job.files(job.config.tune)
 
 
 def _bases(named: Collection[str], families: Collection[str]) -> list[str]:

@@ -14,8 +14,8 @@ from rerank_adapters.runtime.progress import counted
 from rerank_plugins.kit.files.standard_streams import data_stream
 
 if TYPE_CHECKING:
-    from rerank_adapters.formats.pairing import Unpaired
-    from rerank_adapters.formats.references import ReferenceForm
+    from rerank_adapters.data.dataset import Files
+    from rerank_adapters.job.job import Job
 
 COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 
@@ -24,18 +24,11 @@ COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 @click.argument("config", type=options.FILE, required=False)
 @click.option("--nbest", multiple=True, type=options.FILE, metavar="FILE",
               help="Check these n-best lists. Repeatable; no config is needed.")  # fmt: skip
-@options.references_option(required=False)
-@options.source_option
-@options.metric_option
-@options.format_option
-@options.trust_pairs_option
+@options.files_options(required=False)
+@options.job_options("metrics", "format_", "trust_pairs")
 @click.option("--estimate/--no-estimate", "costs", default=True,
               help="Estimate the time of a run from a sample of the lists, or leave that out.")  # fmt: skip
-def command(
-    config: Path | None, nbest: tuple[Path, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
-    unpaired: Unpaired, source: Path | None, metrics: tuple[str, ...], format_: str | None, trust_pairs: bool,
-    costs: bool,
-) -> int:  # fmt: skip
+def command(job: Job, config: Path | None, files: Files, costs: bool) -> int:
     """Check a CONFIG, or only n-best lists, before any long work.
 
     Files, encodings, ids, line counts, features and vocabularies are checked, and every fault is reported with its
@@ -56,16 +49,15 @@ def command(
     from rerank_plugins import ConfigError
 
     summary_line = SummaryLine()
-    if config is None and not nbest:
+    if config is None and not files.lists:
         raise ConfigError("there is nothing to check: name a CONFIG, or lists with --nbest")
-    job = options.JobFlags(config, metrics=metrics, format_=format_, trust_pairs=trust_pairs).job
-    if nbest:
+    if files.lists:
         lists = DataSet(
-            nbest=[path.absolute() for path in nbest],
-            references=[path.absolute() for path in references],
-            reference_form=reference_form,
-            unpaired=unpaired,
-            source=source.absolute() if source else None,
+            nbest=[Path(path).absolute() for path in files.lists],
+            references=[Path(path).absolute() for path in files.references],
+            reference_form=files.reference_form,
+            unpaired=files.unpaired,
+            source=files.source and files.source.absolute(),
             name="lists",
         )
         job = replace(job, config=job.config.model_copy(update={"tune": None, "test": [lists]}))

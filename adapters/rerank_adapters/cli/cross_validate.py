@@ -12,14 +12,13 @@ from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
-    from rerank_adapters.formats.pairing import Unpaired
-    from rerank_adapters.formats.references import ReferenceForm
+    from rerank_adapters.data.dataset import Files
     from rerank_adapters.job.job import Job
 
 
 @click.command("cross-validate")
 @click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="NBEST...")
-@options.references_option()
+@options.files_options()
 @click.option("-t", "--tuner", "tuners", multiple=True, metavar="TUNER", shell_complete=plugin_names("tuner"),
               help=f"Compare this tuner: {options.PLUGIN_HELP}. Repeatable.",
               show_default="all that need no options")  # fmt: skip
@@ -28,12 +27,8 @@ if TYPE_CHECKING:
 @click.option("--seeds", type=click.IntRange(1), default=3, show_default=True,
               help="Repeat with this many seeds, each with its own folds.")  # fmt: skip
 @options.table_option
-@options.source_option
 @options.job_options("metrics", "features", "config", "format_", "jobs", "trust_pairs")
-def command(
-    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm, unpaired: Unpaired,
-    tuners: tuple[str, ...], folds: int, seeds: int, table: Path | None, source: Path | None,
-) -> None:  # fmt: skip
+def command(job: Job, files: Files, tuners: tuple[str, ...], folds: int, seeds: int, table: Path | None) -> None:
     """Compare tuners by k-fold cross-validation on the tuning set.
 
     The hypotheses of each fold are chosen by weights tuned on the other folds, and the choices of all folds are pooled
@@ -48,21 +43,19 @@ def command(
     from rerank_adapters.report.held_out import cross_validation_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
-    from rerank_adapters.run.learn import features_of, method_of, read_tuning_set, with_table
+    from rerank_adapters.run.learn import features_of, method_of, read_tuning_set
     from rerank_adapters.runtime.progress import CountingBar
     from rerank_adapters.tuning.gain import tuner_with_margin
     from rerank_adapters.tuning.tune import compare_tuners
 
     summary_line = SummaryLine()
-    job, values = with_table(job, table)
-    _ = job.measures  # wrong options are errors before any work
     known = job.registry.entries["tuner"].items()
     names = tuners or tuple(name for name, entry in known if not entry.needs_options)
     written = {name: job.names.written("tuner", name) for name in names}
     built = {
         name: tuner_with_margin(*job.tuner_and_margin(table, f"--tuner {name}")) for name, table in written.items()
     }
-    data = read_tuning_set(job, nbest, references, reference_form, source, unpaired)
+    job, data, values = read_tuning_set(job, files, table)
     values = features_of(job, data, values, table)
     with CountingBar("tuned folds", len(built) * seeds * folds) as bar:
         result = compare_tuners(

@@ -14,8 +14,8 @@ from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
+    from rerank_adapters.data.dataset import Files
     from rerank_adapters.evaluation.measure import Measure
-    from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.formats.references import ReferenceForm
     from rerank_adapters.job.job import Job
 
@@ -24,12 +24,11 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 
 @click.command("evaluate")
 @click.argument("systems", nargs=-1, type=click.Path(), metavar="[NAME=]SYSTEM...")
-@options.references_option()
+@options.files_options()
 @click.option(
     "--system-form", type=options.Form(["auto", "lines", "kaldi", "trn", "json", "icefall", "sgm"]),
     help="The form of the SYSTEMs, where it is not what their lines show; json,key=KEY names the key of the outputs.",
 )  # fmt: skip
-@options.source_option
 @click.option("--nbest", multiple=True, metavar="FILE",
               help="Add the 1-best, the oracle and the anti-oracle of these n-best lists. Repeatable.")  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="Compare the other systems with this one.", show_default="the first")
@@ -54,10 +53,9 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 )
 @options.job_options("metrics", "config", "format_", "seed", "trust_pairs", metrics=("bleu", "chrf", "ter"))
 def command(
-    job: Job, systems: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
-    system_form: ReferenceForm | None, unpaired: Unpaired, source: Path | None, nbest: tuple[str, ...],
-    baseline: str | None, style: str, output: Path, plots: Path | None, changes: int, groups: Path | None,
-    resample_groups: bool, alignments: Path | None, bootstrap: int | None, randomisation: int | None,
+    job: Job, systems: tuple[str, ...], files: Files, system_form: ReferenceForm | None, baseline: str | None,
+    style: str, output: Path, plots: Path | None, changes: int, resample_groups: bool, alignments: Path | None,
+    bootstrap: int | None, randomisation: int | None,
 ) -> None:  # fmt: skip
     """Compare systems by metrics, with two significance tests.
 
@@ -95,28 +93,28 @@ def command(
     if len(named) < len(systems):
         raise ConfigError("two systems have the same name; name them with NAME=FILE")
     with StatusLine("reading"):
-        refs = read_references(references, reference_form)
-        of_systems = system_form or ("lines" if reference_form == "lines" else "auto")
+        refs = read_references(files.references, files.reference_form)
+        of_systems = system_form or ("lines" if files.reference_form == "lines" else "auto")
         read = {name: read_outputs(path, of_systems) for name, path in named.items()}
-        lists = read_nbest([Path(path) for path in nbest], job.format, lines=False) if nbest else None
+        lists = read_nbest(files.lists, job.format, lines=False) if files.lists else None
     if not read and lists is None:
         raise ConfigError("there is nothing to evaluate: name at least one SYSTEM, or --nbest")
     if lists is None and refs.form == "auto":
         refs, *texts = settled([refs, *read.values()])
         if refs.form != "lines":  # beside lines, systems may have the numbers of lines as ids
             read = dict(zip(read, texts, strict=True))
-    paired = pair_all(refs, read, lists, unpaired)
+    paired = pair_all(refs, read, lists, files.unpaired)
     warn(paired.findings)
     ids, lists, wanted = paired.ids, paired.nbests, paired.references
     outputs: dict[str, Sequence[str]] = {**paired.outputs}
     if lists is not None:
         outputs = with_highest_total(with_first_best(outputs, [nbest_[0].text for nbest_ in lists]), lists)
-    read_sources = Sources.read(source, reference_form) if source else None
+    read_sources = Sources.read(files.source, files.reference_form) if files.source else None
     source_texts = [read_sources.of(id_) for id_ in ids] if read_sources else None
     compared = {f"outputs of {name!r}": texts for name, texts in outputs.items()}
-    warn(job.content_check().warnings(compared, wanted, files=references, sources=source_texts, ids=ids))
+    warn(job.content_check().warnings(compared, wanted, files=files.references, sources=source_texts, ids=ids))
     of_lists = [nbest_.source for nbest_ in lists] if lists is not None else None
-    facts = SegmentFacts(ids, source_texts or of_lists, read_groups(groups, ids) if groups else None)
+    facts = SegmentFacts(ids, source_texts or of_lists, read_groups(files.groups, ids) if files.groups else None)
     with StatusLine("evaluating"):
         resampling = job.config.evaluation.resampling(job.config.seed)
         evaluation = compare(job.measures, outputs, wanted, resampling, facts, lists=lists, baseline=baseline)

@@ -11,8 +11,7 @@ import click
 
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import plugin_names
-from rerank_adapters.formats.pairing import Unpaired, warn
-from rerank_adapters.formats.references import ReferenceForm
+from rerank_adapters.formats.pairing import warn
 from rerank_adapters.job.models import load_parser
 from rerank_adapters.report.explanation import explanation_record
 from rerank_adapters.report.explanation_lines import explanation_lines
@@ -77,8 +76,7 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
               show_default="the first that has ID, test sets first")  # fmt: skip
 @click.option("-w", "--weights", type=options.FILE, metavar="WEIGHTS",
               help="Explain NBEST lists by these weights (.toml) instead of a job.")  # fmt: skip
-@options.references_option(required=False)
-@options.source_option
+@options.files_options(required=False)
 @options.trust_pairs_option
 @click.option("-a", "--hypothesis", default="best", show_default=True, metavar="CHOICE",
               help="Hypothesis A: best, first, second, oracle, worst, a rank, or its text.")  # fmt: skip
@@ -95,10 +93,9 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
               help="Print a report for people, or a JSON object.")  # fmt: skip
 @click.pass_obj
 def command(
-    registry: Registry, segment: str, nbest: tuple[str, ...], config: Path | None, work: Path | None, name: str | None,
-    weights: Path | None, references: tuple[Path, ...], reference_form: ReferenceForm, unpaired: Unpaired,
-    source: Path | None, trust_pairs: bool, hypothesis: str, against: str | None,
-    parsers: tuple[str, ...], features: int, form: str,
+    registry: Registry, segment: str, files: Files, config: Path | None, work: Path | None, name: str | None,
+    weights: Path | None, trust_pairs: bool | None, hypothesis: str, against: str | None, parsers: tuple[str, ...],
+    features: int, form: str,
 ) -> None:  # fmt: skip
     """Explain why a hypothesis of a segment beats another.
 
@@ -119,7 +116,6 @@ def command(
     rerank explain 17 -c configs/mt.toml --against oracle
     rerank explain 17 test.nbest.gz -w weights.toml -r test.en --source test.de
     """  # noqa: D301
-    from rerank_adapters.data.dataset import Files
     from rerank_adapters.features.tables import check_same_lists
     from rerank_adapters.job.job import Job
     from rerank_adapters.report.output import report_console
@@ -128,14 +124,14 @@ def command(
 
     if (config is None) == (weights is None):
         raise ConfigError("give either -c CONFIG or -w WEIGHTS, not both")
-    if config is not None and (nbest or references or source):
+    if config is not None and (files.lists or files.references or files.source):
         raise ConfigError("the job names its lists, references and source: give no others beside -c")
     if weights is not None and (work or name):
         raise ConfigError("--work and --set belong to a job: give -c instead of -w")
-    if weights is not None and not references and {hypothesis, against} & {"oracle", "worst"}:
+    if weights is not None and not files.references and {hypothesis, against} & {"oracle", "worst"}:
         raise ConfigError("the best and the worst hypothesis are known by references: give -r")
     if config is not None:
-        own = options.JobFlags(config).job
+        own = options.job_of(config)
         folder = work or work_folder(own, config)
         weights = folder / weights_file()
         if not weights.is_file():
@@ -149,11 +145,10 @@ def command(
         models = own.language_models  # also those that no feature uses
         data = data_of_job(own, config, name, segment)
         table_file = folder / f"{data.name}.npz"
-    elif not nbest:
+    elif not files.lists:
         raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
     else:
         with job.reading_lists():
-            files = Files(nbest, references, source, None, reference_form, unpaired)
             data = data_of_lists(job, files, segment)
     place = data.ids.index(segment)
     if table_file is not None and table_file.is_file():

@@ -1,17 +1,12 @@
-"""The options of several commands, and the config that they make.
-
-A flag replaces a whole table of the config file, never a single key of it: `--tuner mira,passes=20` replaces all of
-`[tuner]`.
-"""
+"""The options of several commands, and what commands get of them: a job, the files of a data set, files to write."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -23,6 +18,7 @@ from rerank_plugins.core.files import check_output
 from rerank_plugins.core.plugins import Registry
 
 if TYPE_CHECKING:
+    from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.job.job import Job
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -162,7 +158,7 @@ style_option = click.option(
     help="The form of the report.",
 )  # fmt: skip
 trust_pairs_option = click.option(
-    "--trust-pairs", is_flag=True,
+    "--trust-pairs", is_flag=True, default=None,
     help="Go on where hypotheses and references do not seem to belong together, which is an error otherwise.",
 )  # fmt: skip
 scheduler_option = click.option(
@@ -171,16 +167,72 @@ scheduler_option = click.option(
          " environment variable RERANK_SCHEDULER.",
     show_default="processes of this machine",
 )  # fmt: skip
-FLAGS: dict[str, Callable[[Any], Any]] = {
-    "features": feature_option,
-    "metrics": metric_option,
-    "tuner": tuner_option,
-    "config": config_option,
-    "format_": format_option,
-    "jobs": jobs_option,
-    "seed": seed_option,
-    "trust_pairs": trust_pairs_option,
+
+
+class JobOption(NamedTuple):
+    """An option that replaces the whole table of a config under a key; the table is that of a kind of plugin, if any.
+
+    `--tuner mira,passes=20` replaces all of `[tuner]`.
+    """
+
+    option: Callable[[Any], Any]
+    key: str
+    kind: str = ""
+
+
+JOB_OPTIONS = {
+    "features": JobOption(feature_option, "feature", "feature"),
+    "metrics": JobOption(metric_option, "metric", "metric"),
+    "tuner": JobOption(tuner_option, "tuner", "tuner"),
+    "format_": JobOption(format_option, "nbest", "format"),
+    "jobs": JobOption(jobs_option, "jobs"),
+    "seed": JobOption(seed_option, "seed"),
+    "trust_pairs": JobOption(trust_pairs_option, "trust_pairs"),
 }
+
+
+def job_of(config: Path | None, **given: Any) -> Job:
+    """The job of a config, or of an empty one whose paths are relative to here; options replace its tables.
+
+    The options are named as in JOB_OPTIONS. One that is not given is None, or empty where there may be several.
+    """
+    from rerank_adapters.job.config import Config, read_config
+    from rerank_adapters.job.job import Job
+
+    job = Job.of(read_config(config) if config else Config(), click.get_current_context().obj)
+    tables: dict[str, Any] = {}
+    for name, value in given.items():
+        _, key, kind = JOB_OPTIONS[name]
+        if kind and value:
+            written = partial(job.names.written, kind)
+            value = written(value) if isinstance(value, str) else [written(one) for one in value]
+        tables[key] = None if value == () else value
+    return job.changed(**tables)
+
+
+def job_options(
+    *names: str, metrics: tuple[str, ...] = (), config: Callable[[Any], Path | None] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add `--config` and options of JOB_OPTIONS by their names; the command gets the job that they describe, `job`.
+
+    Where `config` is not among the names, it is an argument that the command gets, too, or what the function `config`
+    tells of all arguments. `metrics` are those of a job for which neither an option nor a config names any.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_job(*args: Any, **options: Any) -> Any:
+            own = {name: options.pop(name) for name in names}
+            file = own.pop("config", None) or (config(options) if config else options.get("config"))
+            if metrics and not file:
+                own["metrics"] = own["metrics"] or metrics
+            return command(*args, job=job_of(file, **own), **options)
+
+        for name in reversed(names):
+            with_job = (config_option if name == "config" else JOB_OPTIONS[name].option)(with_job)
+        return with_job
+
+    return decorate
 
 
 def output_option(what: str) -> Callable[[Command], Command]:
@@ -226,6 +278,25 @@ def references_option(*, required: bool = True) -> Callable[[Command], Command]:
     return lambda command: option(pairing_options(command))
 
 
+def files_options(*, required: bool = True) -> Callable[[Command], Command]:
+    """The same, and `--source`, for a command with NBEST lists, which gets them all in one argument, `files`."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def with_files(
+            *args: Any, nbest: tuple[str, ...], references: tuple[Path, ...], source: Path | None, reference_form: str,
+            unpaired: Unpaired, groups: Path | None = None, **options: Any,
+        ) -> Any:  # fmt: skip
+            from rerank_adapters.data.dataset import Files
+
+            files = Files(nbest, references, source, groups, reference_form, unpaired)
+            return command(*args, files=files, **options)
+
+        return references_option(required=required)(source_option(with_files))  # type: ignore[return-value]
+
+    return decorate
+
+
 def text_steps(steps: tuple[str, ...], usual: tuple[str, ...] = ("penn-tokenize",)) -> tuple[str, ...]:
     """The steps that `--text` names: the `usual` ones where the option is not given, none for `--text none`."""
     from rerank_adapters.text import split_steps
@@ -247,68 +318,3 @@ def language_model_option(default: str | None = None, *, multiple: bool = False)
         metavar="LM", shell_complete=plugin_names("language_model"), **needed,
         help=f"Language model: a file, ARPA file or KenLM binary, a name in the config, or {PLUGIN_HELP}.{more}",
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class JobFlags:
-    """The flags that describe a job; a flag that was not given is None or empty."""
-
-    config: Path | None = None
-    features: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = ()
-    tuner: str | None = None
-    format_: str | None = None
-    seed: int | None = None
-    jobs: int | None = None
-    trust_pairs: bool = False
-
-    @property
-    def job(self) -> Job:
-        """The job of the config, or of an empty one whose paths are relative to here; flags replace its tables."""
-        from rerank_adapters.job.config import Config, read_config
-        from rerank_adapters.job.job import Job
-
-        registry: Registry = click.get_current_context().obj
-        job = Job.of(read_config(self.config) if self.config else Config(), registry)
-        written = job.names.written
-        return job.changed(
-            feature=[written("feature", feature) for feature in self.features] or None,
-            metric=[written("metric", metric) for metric in self.metrics] or None,
-            tuner=written("tuner", self.tuner) if self.tuner else None,
-            nbest=written("format", self.format_) if self.format_ else None,
-            seed=self.seed,
-            jobs=self.jobs,
-            trust_pairs=self.trust_pairs or None,
-        )
-
-
-def job_flags(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options that FLAGS has under these names; the command gets them in one argument, `flags`."""
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(command)
-        def gathered(*args: Any, **options: Any) -> Any:
-            return command(*args, flags=JobFlags(**{name: options.pop(name) for name in names}), **options)
-
-        for name in reversed(names):
-            gathered = FLAGS[name](gathered)
-        return gathered
-
-    return decorate
-
-
-def job_options(*names: str, metrics: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the same options; the command gets the job that they describe, `job`.
-
-    `metrics` are those of a job for which neither an option nor a config names any.
-    """
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(command)
-        def with_job(*args: Any, flags: JobFlags, **options: Any) -> Any:
-            named = flags if flags.metrics or flags.config else replace(flags, metrics=metrics)
-            return command(*args, job=named.job, **options)
-
-        return job_flags(*names)(with_job)
-
-    return decorate

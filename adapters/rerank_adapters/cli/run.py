@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.cli.options import FILE, JobFlags, SummaryLine, jobs_option, seed_option, trust_pairs_option
+from rerank_adapters.cli.options import FILE, SummaryLine, job_options
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins.kit.files.standard_streams import data_stream
+
+if TYPE_CHECKING:
+    from rerank_adapters.job.job import Job
 
 
 @click.command("run")
@@ -20,12 +24,8 @@ from rerank_plugins.kit.files.standard_streams import data_stream
 @click.option("--force", is_flag=True, help="Repeat all steps, even those whose inputs have not changed.")
 @click.option("--dry-run", is_flag=True,
               help="Print which steps would be done and which files written, without doing anything.")  # fmt: skip
-@jobs_option
-@seed_option
-@trust_pairs_option
-def command(
-    config: Path, work: Path | None, force: bool, dry_run: bool, jobs: int | None, seed: int | None, trust_pairs: bool
-) -> None:
+@job_options("jobs", "seed", "trust_pairs")
+def command(job: Job, config: Path, work: Path | None, force: bool, dry_run: bool) -> None:
     """Extract, tune, rerank and evaluate by a CONFIG.
 
     The report ends with the contribution of each feature and a table of scores. A [[system]] of the config leaves
@@ -48,7 +48,6 @@ def command(
     from rerank_adapters.run.workdir import Workdir
 
     summary_line = SummaryLine()
-    job = JobFlags(config, seed=seed, jobs=jobs, trust_pairs=trust_pairs).job
     if job.config.model:
         from rerank_adapters.applications.training.model_tables import check_trained
 

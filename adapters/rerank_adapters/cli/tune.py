@@ -12,14 +12,13 @@ from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
-    from rerank_adapters.formats.pairing import Unpaired
-    from rerank_adapters.formats.references import ReferenceForm
+    from rerank_adapters.data.dataset import Files
     from rerank_adapters.job.job import Job
 
 
 @click.command("tune")
 @click.argument("nbest", nargs=-1, required=True, type=click.Path(), metavar="NBEST...")
-@options.references_option()
+@options.files_options()
 @click.option("-o", "--output", type=options.output_file, required=True, metavar="FILE",
               help="Write the weights to this file (.toml).")  # fmt: skip
 @options.table_option
@@ -30,13 +29,10 @@ if TYPE_CHECKING:
               help="Keep the weight of this feature fixed. Repeatable.")  # fmt: skip
 @click.option("--select", is_flag=True,
               help="Keep only those features that improve the score of held-out folds of the lists.")  # fmt: skip
-@options.source_option
 @options.job_options("tuner", "metrics", "features", "config", "format_", "jobs", "seed", "trust_pairs")
 def command(
-    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
-    unpaired: Unpaired, output: Path, table: Path | None, start: str | None, fixed: tuple[str, ...], select: bool,
-    source: Path | None,
-) -> None:  # fmt: skip
+    job: Job, files: Files, output: Path, table: Path | None, start: str | None, fixed: tuple[str, ...], select: bool
+) -> None:
     """Tune weights for the first metric (BLEU by default).
 
     Lists of the same segments in several files are merged. The weights file records the features, the tuner, the
@@ -60,7 +56,7 @@ def command(
     from rerank_adapters.report.grid import grid_table
     from rerank_adapters.report.held_out import selection_table
     from rerank_adapters.report.terminal import print_table
-    from rerank_adapters.run.learn import features_of, learn, read_tuning_set, with_table
+    from rerank_adapters.run.learn import features_of, learn, read_tuning_set
     from rerank_adapters.tuners.grid import Grid
     from rerank_adapters.weights import write_weights
 
@@ -68,9 +64,7 @@ def command(
     if start not in (None, "uniform", "decoder"):
         start = str(Path(start).resolve())  # a weights file, which is not relative to the config
     job = job.changed(tuning={"start": start, "fixed": list(fixed) or None, "select": select or None})
-    job, values = with_table(job, table)
-    _ = job.tuner, job.measures  # wrong options are errors before any work
-    data = read_tuning_set(job, nbest, references, reference_form, source, unpaired)
+    job, data, values = read_tuning_set(job, files, table)
     values = features_of(job, data, values, table, folder=output.parent)
     learnt = learn(job, data, values, output.parent)
     write_weights(learnt.weights, output)

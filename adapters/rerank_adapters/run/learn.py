@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +11,7 @@ from rerank_adapters.apply import TOTALS
 from rerank_adapters.data.dataset import Dataset, Files
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.features.tables import RECORDED
-from rerank_adapters.formats.pairing import Unpaired, warn
-from rerank_adapters.formats.references import ReferenceForm
+from rerank_adapters.formats.pairing import warn
 from rerank_adapters.job.job import TUNE, Job
 from rerank_adapters.tuning.method import NAMED_STARTS, Method
 from rerank_adapters.tuning.tune import TuningOutcome, tune, validate
@@ -21,30 +19,19 @@ from rerank_adapters.weights import made_at
 from rerank_plugins import FeatureTable
 
 
-def with_table(job: Job, path: Path | None) -> tuple[Job, FeatureTable | None]:
-    """The table of features at `path`, and the job with what that records; without a path, the job alone."""
-    if path is None:
-        return job, None
-    table = FeatureTable.load(path)
-    return job.of_table(table, path), table
+def read_tuning_set(job: Job, files: Files, table: Path | None = None) -> tuple[Job, Dataset, FeatureTable | None]:
+    """Read lists and references, and the table of their features at a path; the job gets what the table records.
 
-
-def read_tuning_set(
-    job: Job,
-    nbest: Sequence[str],
-    references: Sequence[Path],
-    form: ReferenceForm,
-    source: Path | None,
-    unpaired: Unpaired = "empty",
-) -> Dataset:
-    """Read lists and references. What is unpaired or doubtful is logged.
-
-    Raises ConfigError where lists and references do not belong together.
+    What is unpaired or doubtful is logged. Wrong options of the tuner and the metrics are errors before the lists are
+    read. Raises ConfigError where lists and references do not belong together.
     """
-    files = Files(nbest, references, source, None, form, unpaired)
+    values = None if table is None else FeatureTable.load(table)
+    if table is not None and values is not None:
+        job = job.of_table(values, table)
+    _ = job.tuner, job.measures
     data = Dataset.read(TUNE, files, job.format, "tuning", job.content_check())
     warn([*data.findings, *data.doubts])
-    return data
+    return job, data, values
 
 
 def features_of(
