@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.applications.completion.questions import Question, answer_lines, read_answers, read_questions
-from rerank_adapters.evaluation.significance import Z, binomial_p_value, mcnemar, wilson_interval
+from rerank_adapters.evaluation.proportions import Z, binomial_p_value, mcnemar, wilson_interval
 from rerank_adapters.metrics.accuracy import Accuracy
 from rerank_plugins import FormatError
 from tests.command_line import done, one_line, refused, rerank

@@ -10,20 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_adapters.evaluation import (
+    Comparison,
     Evaluation,
     Resampling,
     SegmentFacts,
     evaluate,
     most_changed,
     oracle,
-    system_statistics,
 )
+from rerank_adapters.evaluation.compare import Texts
 from rerank_adapters.evaluation.groups import length_buckets
-from rerank_adapters.evaluation.result import Comparison
+from rerank_adapters.evaluation.measure import Measure
+from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import ConfigError, FormatError, RerankError
 from tests.evaluation import naive_evaluation as naive
 
+LOWER = TextPipeline(("lowercase",))
 TEXT = st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).map(" ".join)
 LISTS = st.lists(st.tuples(st.lists(TEXT, min_size=1, max_size=4), TEXT), min_size=1, max_size=5)
 REFERENCES = [["the cat sat"], ["a dog ran away"], ["it was old"], ["so it was then"]]
@@ -41,10 +44,9 @@ def evaluation():
     return evaluate(
         {"decoder": BASELINE, "reranked": SYSTEM},
         REFERENCES,
-        {"errors": naive.WordErrors(), "f": naive.WordF()},
+        [Measure("errors", naive.WordErrors(), LOWER), Measure("f", naive.WordF(), LOWER)],
         Resampling(bootstrap=50, randomisation=60),
         SegmentFacts(nbests=[[b, s] for b, s in zip(BASELINE, SYSTEM, strict=True)], sources=["s1", "s2", None, "s4"]),
-        text="lower",
     )
 
 
@@ -180,7 +182,7 @@ def test_sentence_and_bucket_scores_belong_to_their_segments(evaluation):
 
 
 def test_signature_has_all_settings(evaluation):
-    assert evaluation.metrics[0].signature == "nrefs:1|bs:50|ar:60|seed:1|naive:word-errors|text:lower"
+    assert evaluation.metrics[0].signature == "nrefs:1|bs:50|ar:60|seed:1|naive:word-errors|text:lowercase"
     two = evaluate(
         {"a": ["x", "y"]}, [["x"], ["y", "z"]], {"f": naive.WordF()}, Resampling(bootstrap=0, randomisation=0)
     )
@@ -289,7 +291,7 @@ def test_shared_outputs_are_counted_once():
             return super().statistics(hypotheses, references)
 
     metric = Counting()
-    statistics = system_statistics([BASELINE, SYSTEM, BASELINE], REFERENCES, metric)
+    statistics = Texts([BASELINE, SYSTEM, BASELINE], REFERENCES, None).statistics(metric)
     assert metric.rows == 7
     for system, texts in zip(statistics, [BASELINE, SYSTEM, BASELINE], strict=True):
         assert np.array_equal(system, naive.WordF().statistics([[t] for t in texts], REFERENCES))

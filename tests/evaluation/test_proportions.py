@@ -6,14 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rerank_adapters.evaluation.significance import (
-    Interval,
-    binomial_p_value,
-    mcnemar,
-    paired_gains,
-    percentile_interval,
-    wilson_interval,
-)
+from rerank_adapters.evaluation.comparisons import Resampling, paired_gains
+from rerank_adapters.evaluation.proportions import binomial_p_value, mcnemar, wilson_interval
+from rerank_adapters.evaluation.significance import Interval, percentile_interval
 from tests.evaluation import naive_evaluation as naive
 
 Z = 1.959963984540054
@@ -62,7 +57,7 @@ def test_gains_are_above_zero_for_the_better_and_have_the_values_of_loops(metric
     choices = [metric.statistics(system, references) for system in texts]
     pairs = [(0, 1), (1, 0), (1, 2)]
     sign = 1 if metric.higher_is_better else -1
-    gains = paired_gains(choices, pairs, metric, bootstrap=80, randomisation=99, seed=5)
+    gains = paired_gains(choices, pairs, metric, Resampling(80, 99, 5))
     assert gains[0].value > 0 > gains[1].value
     resampled = [naive.bootstrap_scores(choice, 80, metric, np.random.default_rng(5)) for choice in choices]
     for (i, j), gain in zip(pairs, gains, strict=True):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from rerank_adapters.evaluation import Resampling, evaluate
-from rerank_adapters.evaluation.significance import holm, paired_gains
+from rerank_adapters.evaluation.comparisons import paired_gains
+from rerank_adapters.evaluation.significance import holm
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.job.config import EvaluationSettings
 from rerank_adapters.report.ablation import ablation_records, ablation_tables
@@ -51,7 +52,7 @@ def test_gains_are_those_of_an_evaluation(metric):
         texts, [["1"]] * 25, {"m": metric}, Resampling(bootstrap=100, randomisation=80, seed=4), baseline="b"
     )
     choices = [metric.statistics([outputs], [["1"]]) for outputs in texts.values()]
-    gains = paired_gains(choices, [(0, 1), (2, 1)], metric, bootstrap=100, randomisation=80, seed=4)
+    gains = paired_gains(choices, [(0, 1), (2, 1)], metric, Resampling(100, 80, 4))
     for gain, system in zip(gains, "ac", strict=True):
         comparison = evaluation.metrics[0].of(system).comparison
         sign = 1 if metric.higher_is_better else -1
@@ -59,7 +60,7 @@ def test_gains_are_those_of_an_evaluation(metric):
         assert sorted(sign * x for x in gain.interval) == pytest.approx(comparison.interval)
         assert gain.p == comparison.randomisation_p
     assert paired_gains(choices, [], metric) == []
-    untested = paired_gains(choices, [(0, 1)], metric, bootstrap=0, randomisation=0)[0]
+    untested = paired_gains(choices, [(0, 1)], metric, Resampling(0, 0))[0]
     assert (untested.interval, untested.p) == (None, None)
 
 

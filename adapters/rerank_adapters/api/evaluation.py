@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from rerank_adapters import evaluation
 from rerank_adapters.data.given import (
     ReferencesById,
     Texts,
@@ -16,7 +17,7 @@ from rerank_adapters.data.given import (
     pair_with,
     references_of,
 )
-from rerank_adapters.evaluation import Evaluation, SegmentFacts, compare
+from rerank_adapters.evaluation import Evaluation, SegmentFacts
 from rerank_adapters.evaluation.baselines import with_highest_total
 from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.pairing import Unpaired, warn
@@ -105,10 +106,10 @@ def evaluate(
     warn(job.content_check().warnings(named, texts, files=files_of(references), ids=ids))
     with showing(progress):
         resampling = job.config.evaluation.resampling(seed)
-        of_segments = SegmentFacts(ids, taken(facts["source"]), taken(facts["group"]))
         kept_lists = taken(lists)
+        of_segments = SegmentFacts(ids, taken(facts["source"]), taken(facts["group"]), kept_lists)
         rows = outputs if kept_lists is None else with_highest_total(outputs, kept_lists)
-        return compare(job.measures, rows, texts, resampling, of_segments, lists=kept_lists)
+        return evaluation.evaluate(rows, texts, job.measures, resampling, of_segments)
 
 
 def _segments(

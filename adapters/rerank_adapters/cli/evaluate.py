@@ -73,7 +73,7 @@ def command(
     rerank evaluate -r test.trn -m wer -m ser reranked=b.trn --nbest test.nbest \\
         --groups utt2spk --alignments b.pra
     """  # noqa: D301
-    from rerank_adapters.evaluation import SegmentFacts, compare
+    from rerank_adapters.evaluation import SegmentFacts, evaluate
     from rerank_adapters.evaluation.baselines import with_highest_total
     from rerank_adapters.formats.pairing import pair_all, warn
     from rerank_adapters.formats.reading import read_nbest
@@ -114,10 +114,11 @@ def command(
     compared = {f"outputs of {name!r}": texts for name, texts in outputs.items()}
     warn(job.content_check().warnings(compared, wanted, files=files.references, sources=source_texts, ids=ids))
     of_lists = [nbest_.source for nbest_ in lists] if lists is not None else None
-    facts = SegmentFacts(ids, source_texts or of_lists, read_groups(files.groups, ids) if files.groups else None)
+    of_groups = read_groups(files.groups, ids) if files.groups else None
+    facts = SegmentFacts(ids, source_texts or of_lists, of_groups, lists)
     with StatusLine("evaluating"):
         resampling = job.config.evaluation.resampling(job.config.seed)
-        evaluation = compare(job.measures, outputs, wanted, resampling, facts, lists=lists, baseline=baseline)
+        evaluation = evaluate(outputs, wanted, job.measures, resampling, facts, baseline=baseline)
     if alignments is not None:
         write_alignments(job.measures, outputs, wanted, ids, alignments)
         summary_line.wrote("alignments", alignments)

@@ -1,18 +1,19 @@
 """Compares systems on the same segments: scores, intervals, differences, p-values, oracles, length buckets.
 
+Each metric sees texts after its own text steps, which all texts go through once for the metrics that share them.
 Statistics are counted once per segment for the distinct outputs of all systems, and resamples are drawn once for all
-systems and metrics (significance.py). `compare` lets the texts go through the steps of each metric; for `evaluate` the
-caller has processed them (detokenisation, case), and names the pipeline in `text`, which the signatures record.
+systems and metrics (comparisons.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from rerank_adapters.evaluation.baselines import usual_baseline
+from rerank_adapters.evaluation.comparisons import Resampling, Samples, resample
 from rerank_adapters.evaluation.errors import count_errors
 from rerank_adapters.evaluation.groups import Bucket, Group, by_name, length_buckets
 from rerank_adapters.evaluation.measure import Measure, through
@@ -25,11 +26,11 @@ from rerank_adapters.evaluation.result import (
     Segment,
     SystemScore,
 )
-from rerank_adapters.evaluation.samples import Resampling, Samples, resample, system_statistics
 from rerank_adapters.metrics.alignment import Aligning
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
+from rerank_adapters.text import TextPipeline
 from rerank_adapters.texts.transcript import first_alternative
-from rerank_plugins import ConfigError, Metric, NBestList, RerankError, __version__
+from rerank_plugins import ConfigError, FloatArray, Metric, NBestList, RerankError, __version__
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.contracts import checked_statistics
 from rerank_plugins.core.errors import suggestion
@@ -42,127 +43,125 @@ class SegmentFacts:
     `ids`      by default, numbers from 0
     `sources`  the source sentences
     `groups`   the group of each segment, such as its speaker: scores are given by group too
-    `lengths`  (segments) the lengths that buckets are made of; by default, numbers of words of the references
-    `nbests`   the hypotheses of each segment, for the oracle and the anti-oracle
+    `nbests`   the hypotheses of each segment, for the oracle and the anti-oracle; `NBestList`s tell the baseline too
     """
 
     ids: Sequence[str] | None = None
     sources: Sequence[str | None] | None = None
     groups: Sequence[str] | None = None
-    lengths: LongArray | None = None
-    nbests: Sequence[Sequence[str]] | None = None
+    nbests: Sequence[NBestList] | Sequence[Sequence[str]] | None = None
 
 
-def compare(
-    measures: Sequence[Measure],
-    systems: Mapping[str, Sequence[str]],
-    references: Sequence[Sequence[str]],
-    resampling: Resampling = Resampling(),
-    facts: SegmentFacts = SegmentFacts(),
-    *,
-    lists: Sequence[NBestList] | None = None,
-    baseline: str | None = None,
-    pairs: Sequence[tuple[str, str]] = (),
-) -> Evaluation:
-    """Compare systems (name -> one output for each segment) by metrics, each on text after its own steps.
+@dataclass(frozen=True)
+class Texts:
+    """The texts that a metric sees: of each system one for each segment, of each segment references and hypotheses."""
 
-    With `lists`, the result has the oracle and the anti-oracle of these lists too, and the baseline is by default the
-    stronger one of the lists (`usual_baseline`). The texts of its segments are those that the first metric saw. Other
-    parameters, and errors, are those of `evaluate`.
-    """
-    for measure in measures:
-        measure.check([*systems.values(), *references])
-    if baseline is None and lists is not None and systems:
-        baseline = usual_baseline(systems, lists, measures[0], references, facts.sources)
-    firsts = [list(map(first_alternative, several)) for several in references]
-    lengths = reference_lengths(through(measures[0].text, firsts))  # one set of buckets for all metrics
-    by_pipeline: dict[str, list[Measure]] = {}
-    for measure in measures:
-        by_pipeline.setdefault(measure.text.describe(), []).append(measure)
-    parts = []
-    for described, alike in by_pipeline.items():
-        text = alike[0].text
-        nbests = through(text, [nbest.texts for nbest in lists]) if lists is not None else None
-        parts.append(
-            evaluate(
-                dict(zip(systems, through(text, list(systems.values())), strict=True)),
-                through(text, references),
-                {measure.name: measure.metric for measure in alike},
-                resampling,
-                replace(facts, nbests=nbests, lengths=lengths),
-                baseline=baseline,
-                pairs=pairs,
-                text=described if text.steps else "",
-            )
-        )
-    results = {result.name: result for part in parts for result in part.metrics}
-    return replace(parts[0], metrics=tuple(results[measure.name] for measure in measures))
+    systems: Sequence[Sequence[str]]
+    references: Sequence[Sequence[str]]
+    nbests: Sequence[Sequence[str]] | None
+
+    def through(self, text: TextPipeline) -> Texts:
+        """The texts after a text pipeline. Raises ConfigError as `measure.through` does."""
+        nbests = None if self.nbests is None else through(text, self.nbests)
+        return Texts(through(text, self.systems), through(text, self.references), nbests)
+
+    def statistics(self, metric: Metric) -> FloatArray:
+        """(systems, segments, S): a metric's statistics of the outputs; one of several systems is counted once."""
+        distinct = [list(dict.fromkeys(outputs)) for outputs in zip(*self.systems, strict=True)]
+        counted = checked_statistics(metric, distinct, self.references)
+        first = np.cumsum([0, *(len(own) for own in distinct)])[:-1].tolist()
+        place = [{one: start + i for i, one in enumerate(own)} for start, own in zip(first, distinct, strict=True)]
+        rows = [[where[one] for where, one in zip(place, outputs, strict=True)] for outputs in self.systems]
+        return counted[np.array(rows, np.int64)]
+
+    def oracles(self, metric: Metric) -> OracleScores | None:
+        """The best and the worst score by a metric that hypotheses reach; None without hypotheses."""
+        if self.nbests is None:
+            return None
+        counted = checked_statistics(metric, self.nbests, self.references)
+        offsets = np.cumsum([0, *map(len, self.nbests)], dtype=np.int64)
+        highest, lowest = (oracle(counted, offsets, metric, best=best) for best in (True, False))
+        return OracleScores(highest.score, lowest.score, highest.kind)
 
 
 def evaluate(
     systems: Mapping[str, Sequence[str]],
     references: Sequence[Sequence[str]],
-    metrics: Mapping[str, Metric],
+    metrics: Mapping[str, Metric] | Sequence[Measure],
     resampling: Resampling = Resampling(),
     facts: SegmentFacts = SegmentFacts(),
     *,
     baseline: str | None = None,
     pairs: Sequence[tuple[str, str]] = (),
-    text: str = "",
 ) -> Evaluation:
-    """Compare systems by metrics.
+    """Compare systems by metrics. The texts of the result are those that the first metric saw.
 
-    `systems`     name -> one output per segment; `baseline` names one of them (the first if None)
+    `systems`     name -> one output per segment
     `references`  one or more per segment
+    `metrics`     by name, or with the text steps that texts go through before each
     `resampling`  the settings of the two tests
     `facts`       the facts of the segments
+    `baseline`    the name of the system that others are compared with; by default the first, or of two baselines of the
+                  lists the stronger one (`usual_baseline`)
     `pairs`       systems to compare besides those with the baseline: a system, and the one that it is compared with
-    `text`        name of the text pipeline that made the texts, for the signatures
 
-    Raises ConfigError for an unknown baseline or system of a pair and for resampled groups without groups, RerankError
-    where numbers of segments differ or there are no segments.
+    Raises ConfigError for an unknown baseline or system of a pair, for resampled groups without groups, and for texts
+    that a metric or its steps cannot read; RerankError where numbers of segments differ or there are no segments.
     """
+    measures = list(metrics) if isinstance(metrics, Sequence) else [Measure(*named) for named in metrics.items()]
     _check(systems, references, facts)
-    names, outputs = tuple(systems), list(systems.values())
-    baseline = baseline if baseline is not None else names[0]
+    names, sources = tuple(systems), facts.sources if facts.sources is not None else [None] * len(references)
+    for measure in measures:
+        measure.check([*systems.values(), *references])
+    lists = [nbest for nbest in facts.nbests or () if isinstance(nbest, NBestList)]
+    if baseline is None:
+        baseline = usual_baseline(systems, lists, measures[0], references, sources) if lists else names[0]
     for compared in (baseline, *(name for pair in pairs for name in pair)):
         if compared not in systems:
             raise ConfigError(f"no system named {compared!r} to compare with{suggestion(compared, systems)}")
-    sources = facts.sources if facts.sources is not None else [None] * len(references)
-    ids = facts.ids if facts.ids is not None else list(map(str, range(len(references))))
-    groups = by_name(facts.groups or ())
-    buckets = length_buckets(reference_lengths(references) if facts.lengths is None else facts.lengths)
-    metrics = {name: metric.with_sources(sources) for name, metric in metrics.items()}
-    statistics = [system_statistics(outputs, references, metric) for metric in metrics.values()]
-    numbered = [(names.index(system), names.index(other)) for system, other in pairs]
-    first = names.index(baseline)
-    samples = resample(statistics, list(metrics.values()), groups, {first, *(o for _, o in numbered)}, resampling)
+    nbests = [nbest.texts if isinstance(nbest, NBestList) else nbest for nbest in facts.nbests or ()]
+    texts = Texts(list(systems.values()), references, nbests or None)
+    by_steps: dict[str, Texts] = {}
+    for measure in measures:
+        if measure.steps not in by_steps:
+            by_steps[measure.steps] = texts.through(measure.text)
+    seen = [by_steps[measure.steps] for measure in measures]
+    firsts = through(measures[0].text, [list(map(first_alternative, several)) for several in references])
+    buckets, groups = length_buckets(reference_lengths(firsts)), by_name(facts.groups or ())
+    scored = [measure.metric.with_sources(sources) for measure in measures]
+    statistics = [own.statistics(metric) for own, metric in zip(seen, scored, strict=True)]
+    first, others = names.index(baseline), [(names.index(system), names.index(other)) for system, other in pairs]
+    against = [(system, first) for system in range(len(names)) if system != first]
+    samples = resample(statistics, scored, dict.fromkeys([*against, *others]), resampling, facts.groups)
     results = tuple(
         MetricResult(
-            name,
-            _signature(sample.metric, references, resampling, text),
-            sample.metric.higher_is_better,
-            _system_scores(sample, names, first, buckets, groups),
-            _oracles(sample.metric, facts.nbests, references),
-            count_errors(sample.metric, outputs, references, first) if isinstance(sample.metric, Aligning) else (),
-            tuple(PairedComparison(names[i], names[j], sample.comparison(i, j)) for i, j in numbered),
+            measure.name,
+            _signature(own.metric, references, resampling, measure.steps),
+            own.metric.higher_is_better,
+            _system_scores(own, names, first, buckets, groups),
+            texts.oracles(own.metric),
+            count_errors(own.metric, texts.systems, texts.references, first)
+            if isinstance(own.metric, Aligning)
+            else (),
+            tuple(PairedComparison(names[i], names[j], own.comparison(i, j)) for i, j in others),
         )
-        for name, sample in zip(metrics, samples, strict=True)
+        for measure, texts, own in zip(measures, seen, samples, strict=True)
     )
+    ids = facts.ids if facts.ids is not None else list(map(str, range(len(references))))
     segments = tuple(
-        Segment(id_, source, tuple(map(str, several)), tuple(map(str, texts)))
-        for id_, source, several, *texts in zip(ids, sources, references, *outputs, strict=True)
+        Segment(id_, source, tuple(map(str, several)), tuple(map(str, outputs)))
+        for id_, source, several, *outputs in zip(ids, sources, seen[0].references, *seen[0].systems, strict=True)
     )
-    words = sum(len(first_alternative(several[0]).split()) for several in references)
+    words = sum(len(several[0].split()) for several in firsts)
     return Evaluation(
         version=__version__,
         seed=resampling.seed,
         bootstrap=resampling.bootstrap,
         randomisation=resampling.randomisation,
-        text=text,
+        text=measures[0].steps,
         baseline=baseline,
         systems=names,
-        length_ratios=tuple(sum(len(one.split()) for one in texts) / max(words, 1) for texts in outputs),
+        length_ratios=tuple(sum(len(one.split()) for one in own) / max(words, 1) for own in seen[0].systems),
         metrics=results,
         buckets=buckets,
         segments=segments,
@@ -186,7 +185,7 @@ def _check(systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[s
         if part is not None and len(part) != len(references):
             raise RerankError(f"{name} has {len(part)} segments, the references have {len(references)}")
     for segment, nbest in enumerate(facts.nbests or ()):
-        if not nbest:
+        if not len(nbest):
             raise RerankError(f"the n-best list of segment {segment} (counted from 0) is empty")
 
 
@@ -212,17 +211,6 @@ def _system_scores(
         )
         for system, name in enumerate(names)
     )
-
-
-def _oracles(
-    metric: Metric, nbests: Sequence[Sequence[str]] | None, references: Sequence[Sequence[str]]
-) -> OracleScores | None:
-    if nbests is None:
-        return None
-    counted = checked_statistics(metric, nbests, references)
-    offsets = np.cumsum([0, *map(len, nbests)], dtype=np.int64)
-    highest, lowest = (oracle(counted, offsets, metric, best=best) for best in (True, False))
-    return OracleScores(highest.score, lowest.score, highest.kind)
 
 
 def _signature(metric: Metric, references: Sequence[Sequence[str]], resampling: Resampling, text: str) -> str:

@@ -18,7 +18,12 @@ class Measure:
 
     name: str
     metric: Metric
-    text: TextPipeline
+    text: TextPipeline = TextPipeline()
+
+    @property
+    def steps(self) -> str:
+        """The names of the text steps, empty for none."""
+        return self.text.describe() if self.text.steps else ""
 
     @property
     def ignores_case(self) -> bool:

@@ -9,48 +9,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from rerank_adapters.evaluation.comparisons import Comparison
 from rerank_adapters.evaluation.errors import ErrorCounts
 from rerank_adapters.evaluation.groups import Bucket, Group
 from rerank_adapters.evaluation.significance import Interval
 from rerank_plugins import ConfigError, FormatError
-
-LEVELS = ((0.01, "**"), (0.05, "*"))
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A system compared with the baseline by one metric.
-
-    `difference`       the score minus the baseline's score, whichever direction is better
-    `interval`         the 95 % interval of the difference; None without a bootstrap, as are `bootstrap_p` and `better`
-    `better`           the proportion of the resamples in which the system beats the baseline (Koehn 2004)
-    `randomisation_p`  None without trials
-    `wins`, `losses`, `ties`  numbers of segments with a better, worse and equal sentence score
-    """
-
-    difference: float
-    interval: Interval | None
-    bootstrap_p: float | None
-    randomisation_p: float | None
-    better: float | None
-    wins: int
-    losses: int
-    ties: int
-
-    def below(self, level: float) -> bool:
-        """Whether every test that was run gives a p-value below `level` (False if none was)."""
-        p_values = [p for p in (self.bootstrap_p, self.randomisation_p) if p is not None]
-        return bool(p_values) and max(p_values) < level
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether zero lies outside the 95 % interval of the difference; True where there is no interval."""
-        return self.interval is None or self.interval.low > 0 or self.interval.high < 0
-
-    @property
-    def stars(self) -> str:
-        """`**` or `*` where the interval excludes zero and every test that was run is below .01 or .05, else empty."""
-        return next((stars for level, stars in LEVELS if self.excludes_zero and self.below(level)), "")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""Tests of whether two systems differ by more than chance: paired bootstrap, approximate randomisation, McNemar's.
+"""Tests of whether two systems differ by more than chance: the paired bootstrap and approximate randomisation.
 
-The first two resample segments, and a corpus metric over additive statistics needs only the sums over each resample: B
+Both resample segments, and a corpus metric over additive statistics needs only the sums over each resample: B
 resamples of N segments are one (B, N) matrix of counts times the (N, S) statistics. All systems and metrics have the
 same resamples, side by side in the columns, and `metric.score` turns all sums into scores at once. Cost: O(B · N · S)
 multiply-adds.
@@ -12,30 +12,21 @@ ties with the observed difference as evidence against chance, so that two identi
 here a tie is evidence for chance. Of the two tests the bootstrap is the more liberal (see `bootstrap_p_value`).
 
 P-values of several tests that are reported together are corrected by Holm (1979), "A simple sequentially rejective
-multiple test procedure". Whichever of the null hypotheses are true, the
-probability that any of these is rejected at the level α is at most α, however the tests depend on each other.
-
-Wilson's score interval (1927) holds all proportions that a normal test at this level does not reject,
-|s - p| <= z sqrt(p (1 - p) / n); it keeps its level near 0 and 1 too. McNemar's exact test (1947) compares two systems
-on the same questions, of which only those count that one system answers correctly and the other does not. If both were
-equally good, each of these would favour either system with probability 1/2, so that the smaller of the two counts is
-binomial.
+multiple test procedure". Whichever of the null hypotheses are true, the probability that any of these is rejected at
+the level α is at most α, however the tests depend on each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins import FloatArray, Metric
-from rerank_plugins.core.arrays import BoolArray
+from rerank_plugins import FloatArray
 
 BLOCK_CELLS = 1 << 22  # cells of a block of the resampling matrix: 32 MB of float64
-MAX_TIE = 1e-9  # sums of the same numbers in another order differ by less
-Z = 1.959963984540054  # 97.5th percentile of the standard normal distribution
+MAX_TIE = 1e-9  # scores that differ by no more are equal: sums of the same numbers in another order differ by less
 
 
 def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:
@@ -125,91 +116,3 @@ def _blocks(samples: int, segments: int) -> Iterator[int]:
     rows = max(32, BLOCK_CELLS // max(segments, 1) // 32 * 32)
     for done in range(0, samples, rows):
         yield min(rows, samples - done)
-
-
-class Gain(NamedTuple):
-    """By how much the first choices are better than the second: above 0 is better, for error rates too.
-
-    `interval` is the 95 % interval of the paired bootstrap, `p` the p-value of approximate randomisation; None where
-    there are no resamples or no trials.
-    """
-
-    value: float
-    interval: Interval | None
-    p: float | None
-
-
-def paired_gains(
-    choices: Sequence[FloatArray],
-    pairs: Sequence[tuple[int, int]],
-    metric: Metric,
-    *,
-    bootstrap: int = 1000,
-    randomisation: int = 10000,
-    seed: int = 1,
-) -> list[Gain]:
-    """The gain of each pair (first, second), which are numbers of `choices`.
-
-    A choice is given by the statistics (segments, S) of the hypothesis that is chosen in each segment.
-    """
-    if not pairs:
-        return []
-    sign = 1.0 if metric.higher_is_better else -1.0
-    segments, width = choices[0].shape
-    totals = np.stack([statistics.sum(axis=0) for statistics in choices])  # (choices, S)
-    first, second = np.array(pairs, np.int64).T
-    observed = sign * (metric.score(totals[first]) - metric.score(totals[second]))
-    stacked = np.stack(choices, axis=1)
-    resampled = bootstrap_totals(stacked.reshape(segments, -1), bootstrap, np.random.default_rng(seed))
-    scores = sign * metric.score(resampled.reshape(bootstrap, len(choices), width))
-    gaps = (stacked[:, first] - stacked[:, second]).reshape(segments, -1)
-    moved = swapped_totals(gaps, randomisation, np.random.default_rng(seed)).reshape(randomisation, len(pairs), width)
-    swapped = metric.score(totals[second] + moved) - metric.score(totals[first] - moved)
-    return [
-        Gain(
-            float(value),
-            percentile_interval(scores[:, i] - scores[:, j]) if bootstrap else None,
-            randomisation_p_value(swapped[:, number], float(value)) if randomisation else None,
-        )
-        for number, (value, (i, j)) in enumerate(zip(observed, pairs, strict=True))
-    ]
-
-
-def wilson_interval(successes: float, trials: int) -> Interval:
-    """The 95 % interval of successes / trials, between 0 and 1; the whole range for no trials.
-
-    >>> low, high = wilson_interval(5, 10)
-    >>> f"{low:.4f} {high:.4f}"
-    '0.2366 0.7634'
-    """
-    if trials == 0:
-        return Interval(0.0, 1.0)
-    rate, spread = successes / trials, Z * Z / trials
-    centre = (rate + spread / 2) / (1 + spread)
-    half = Z * sqrt(rate * (1 - rate) / trials + spread / (4 * trials)) / (1 + spread)
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
-
-
-class McNemar(NamedTuple):
-    """The numbers of questions that only the first or only the second system answers correctly, and the p-value."""
-
-    first_only: int
-    second_only: int
-    p_value: float
-
-
-def mcnemar(first: BoolArray, second: BoolArray) -> McNemar:
-    """The exact two-sided test; the arrays (questions) are whether the answers of either system are correct.
-
-    >>> mcnemar(np.array([True] * 5 + [False]), np.array([False] * 6))
-    McNemar(first_only=5, second_only=0, p_value=0.0625)
-    """
-    first_only, second_only = int(np.sum(first & ~second)), int(np.sum(second & ~first))
-    return McNemar(first_only, second_only, binomial_p_value(first_only, second_only))
-
-
-def binomial_p_value(heads: int, tails: int) -> float:
-    """The probability that heads + tails throws of a fair coin are at least as uneven, in either direction."""
-    from scipy.stats import binomtest
-
-    return float(binomtest(heads, heads + tails).pvalue) if heads + tails else 1.0

@@ -13,7 +13,7 @@ from pathlib import Path
 from rerank_adapters.apply import pairs_of, rerank
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.unlike import ListFacts, unlike_tuning
-from rerank_adapters.evaluation import SegmentFacts, compare, most_changed
+from rerank_adapters.evaluation import SegmentFacts, evaluate, most_changed
 from rerank_adapters.evaluation.baselines import FIRST, with_highest_total
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.feature import names_of
@@ -117,13 +117,12 @@ def write_report(
     yield from (f"rerank: warning: {set_}: {finding}" for finding in data.findings)
     counted, outputs = data.counted, outputs_of(data, best)
     with StatusLine(f"evaluating {set_}"):
-        evaluation = compare(
-            job.measures,
+        evaluation = evaluate(
             with_highest_total({FIRST: counted.first_best, **outputs}, counted.lists),
             counted.references,
+            job.measures,
             settings.resampling(job.config.seed),
-            SegmentFacts(counted.ids, counted.sources, counted.groups),
-            lists=counted.lists,
+            SegmentFacts(counted.ids, counted.sources, counted.groups, counted.lists),
             pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
         )
     tuned = read_weights(weights)

@@ -14,8 +14,8 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_adapters.evaluation.groups import by_name
-from rerank_adapters.evaluation.significance import Gain, holm, paired_gains
+from rerank_adapters.evaluation.comparisons import Gain, Resampling, paired_gains
+from rerank_adapters.evaluation.significance import holm
 from rerank_adapters.job.config import EvaluationSettings
 from rerank_adapters.tuners.within_lists import correlations_within_lists
 from rerank_adapters.tuning.families import FamilyTrials
@@ -103,10 +103,10 @@ def ablate(
         randomisation: int,
     ) -> tuple[Trial, ...]:  # fmt: skip
         """A row for each family: the score of its choices (segments, S), and the gain of its pair of choices."""
-        units = [_units(statistics, groups) for pair in pairs for statistics in pair]
+        choices = [statistics for pair in pairs for statistics in pair]
         numbers = [(2 * number, 2 * number + 1) for number in range(len(pairs))]
-        metric, bootstrap = trials.problem.metric, settings.bootstrap
-        gains = paired_gains(units, numbers, metric, bootstrap=bootstrap, randomisation=randomisation, seed=seed)
+        resampling = Resampling(settings.bootstrap, randomisation, seed)
+        gains = paired_gains(choices, numbers, trials.problem.metric, resampling, groups)
         adjusted = holm([gain.p for gain in gains if gain.p is not None]).tolist() or [None] * len(gains)
         return tuple(
             Trial(family, len(trials.families[family]), trials.score(held_out), gain, p)
@@ -144,13 +144,6 @@ def single_features(table: FeatureTable) -> dict[str, list[str]]:
     """Each dense feature as a family of its own, and all sparse ones as one family."""
     sparse = {"sparse features": list(table.sparse.names)} if table.sparse.names else {}
     return {**{name: [name] for name in table.names}, **sparse}
-
-
-def _units(statistics: FloatArray, groups: Sequence[str] | None) -> FloatArray:
-    """The statistics of what is resampled: of segments, or summed over the segments of each group."""
-    if groups is None:
-        return statistics
-    return np.stack([statistics[list(group.segments)].sum(axis=0) for group in by_name(groups)])
 
 
 def _by_weights(

@@ -19,7 +19,8 @@ from typing import Any, Literal
 import numpy as np
 
 from rerank_adapters.evaluation.baselines import FIRST, HIGHEST_TOTAL
-from rerank_adapters.evaluation.significance import Interval, paired_gains
+from rerank_adapters.evaluation.comparisons import Resampling, paired_gains
+from rerank_adapters.evaluation.significance import Interval
 from rerank_adapters.tuners.margin import Margin
 from rerank_adapters.tuning.held_out import HeldOut, held_out, unit_of_leads, usual_folds
 from rerank_plugins import FloatArray, Metric, Tuner, TuningData, TuningResult
@@ -152,14 +153,8 @@ def gain_over_baselines(
         decided = np.array(of_folds)[held.fold]
     choices = held.with_margins(decided)
     baselines = {FIRST: held.first} if highest is None else {FIRST: held.first, HIGHEST_TOTAL: highest}
-    units = [choices, *baselines.values()]
-    if groups is not None:
-        _, group = np.unique(np.array(groups), return_inverse=True)
-        units = [np.zeros((int(group.max()) + 1, choices.shape[1])) for _ in units]
-        for unit, statistics in zip(units, (choices, *baselines.values()), strict=True):
-            np.add.at(unit, group, statistics)
-    pairs = [(0, number) for number in range(1, len(units))]
-    gains = paired_gains(units, pairs, metric, bootstrap=RESAMPLES, randomisation=0, seed=seed)
+    pairs, resampling = [(0, number + 1) for number in range(len(baselines))], Resampling(RESAMPLES, 0, seed)
+    gains = paired_gains([choices, *baselines.values()], pairs, metric, resampling, groups)
     intervals = [gain.interval or Interval(gain.value, gain.value) for gain in gains]
     if margin == "tuned" and intervals[0].low <= 0:
         whole = inf

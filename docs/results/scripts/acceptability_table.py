@@ -33,7 +33,7 @@ from rerank_adapters.applications.acceptability.compare import Preferences
 from rerank_adapters.applications.acceptability.measures import best_threshold
 from rerank_adapters.applications.acceptability.pairs import pair_table
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.evaluation.significance import wilson_interval
+from rerank_adapters.evaluation.proportions import wilson_interval
 from rerank_adapters.formats.pairs import Pair, read_pairs
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job

@@ -33,7 +33,7 @@ from rerank_adapters.applications.completion.questions import read_questions
 from rerank_adapters.applications.training.tree_source import DEPENDENCIES, NamedParser, TreeSource
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.data.dataset import Dataset
-from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
+from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job

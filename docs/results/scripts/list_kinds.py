@@ -32,7 +32,7 @@ from docs.results.scripts.tatoeba_table import (
     job_of,
     systems_of,
 )
-from rerank_adapters.evaluation import Resampling, compare
+from rerank_adapters.evaluation import Resampling, SegmentFacts, evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.job.config import DataSet
 from rerank_adapters.job.job import Job
@@ -69,7 +69,8 @@ def main(config: Path, lists: tuple[str, ...], samples: str | None, features: st
         last[kind] = outputs[systems[-1].name]
         for name, metric in UTILITIES.items() if samples else ():
             outputs[name] = minimum_bayes_risk(job, test, Path(samples or ""), metric)
-        evaluation = compare(job.measures, outputs, references, Resampling(0, 0), lists=test.data.lists, baseline=FIRST)
+        facts = SegmentFacts(nbests=test.data.lists)
+        evaluation = evaluate(outputs, references, job.measures, Resampling(0, 0), facts, baseline=FIRST)
         size = np.mean([len(set(nbest.texts)) for nbest in test.data.lists])
         for result in evaluation.metrics:
             best = "" if result.oracle is None else f"{result.oracle.best:.2f}"
@@ -78,7 +79,7 @@ def main(config: Path, lists: tuple[str, ...], samples: str | None, features: st
             header = ("lists", "hypotheses", *evaluation.systems, "oracle")
     first = next(iter(kinds))
     resampling = job.config.evaluation.resampling(job.config.seed)
-    for result in compare(job.measures, last, references, resampling, baseline=first).metrics:
+    for result in evaluate(last, references, job.measures, resampling, baseline=first).metrics:
         compared = {score.system: score.comparison for score in result.systems if score.comparison is not None}
         tested = dict(zip(compared, cells(list(compared.values())), strict=True))
         lines = [(*row, *tested.get(row[0], ("",) * 3)) for row in rows[result.name]]

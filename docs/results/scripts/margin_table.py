@@ -29,7 +29,7 @@ from docs.results.scripts.experiment import experiment, named_values
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.unlike import ListFacts, differences
-from rerank_adapters.evaluation.significance import paired_gains
+from rerank_adapters.evaluation.comparisons import Resampling, paired_gains
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
@@ -39,7 +39,7 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.run.learn import method_of
 from rerank_adapters.tuners.margin import best_margin, leads_of
-from rerank_adapters.tuning.gain import gain_over_first, raw_margin
+from rerank_adapters.tuning.gain import gain_over_baselines, raw_margin
 from rerank_adapters.tuning.held_out import HeldOut, held_out, usual_folds
 from rerank_adapters.tuning.problem import decision_totals, run_tuner, take_segments
 from rerank_plugins import FloatArray, TuningData, TuningResult
@@ -92,7 +92,7 @@ class Tuned:
         """The margins of `MARGINS`, in the unit of the totals."""
         held, metric = self.held, self.problem.metric
         best = best_margin(held.leads, held.first, held.leading, metric, errors=0.0)
-        margins = 0.0, best, gain_over_first(held, metric, "tuned", self.seed).margin
+        margins = 0.0, best, gain_over_baselines(held, metric, "tuned", self.seed).margin
         return [raw_margin(self.problem, self.result, margin) for margin in margins]
 
     def chosen(self, data: TuningData, margin: float) -> tuple[FloatArray, LongArray]:
@@ -106,7 +106,7 @@ class Tuned:
 def gain_cell(data: TuningData, chosen: FloatArray, left: LongArray) -> str:
     """As `+0.84 [+0.12, +1.50], 31 %`."""
     first = data.statistics[data.table.offsets[:-1]]
-    (gain,) = paired_gains([chosen, first], [(0, 1)], data.metric, randomisation=0)
+    (gain,) = paired_gains([chosen, first], [(0, 1)], data.metric, Resampling(randomisation=0))
     assert gain.interval is not None
     low, high = gain.interval
     return f"{gain.value + 0.0:+.2f} [{low:+.2f}, {high:+.2f}], {100 * np.mean(left):.0f} %"
@@ -131,7 +131,7 @@ def rows_of(sets: dict[str, Lists]) -> Iterator[tuple[str, ...]]:
     for name, lists in sets.items():
         everything = np.arange(lists.table.segments)
         tuned = Tuned.on(lists, everything)
-        held = gain_over_first(tuned.held, lists.problem.metric, 0.0, tuned.seed)
+        held = gain_over_baselines(tuned.held, lists.problem.metric, 0.0, tuned.seed)
         gain = f"{held.gain:+.2f} [{held.interval.low:+.2f}, {held.interval.high:+.2f}]"
         yield name, "itself, by halves", f"{held.first:.2f}", gain, *at_home(lists), "no"
         recorded = lists.facts(everything).for_provenance(None)

@@ -37,7 +37,7 @@ from rerank_adapters.applications.missing_words.insertions import Inserting
 from rerank_adapters.applications.missing_words.locate import Locating
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.data.dataset import Dataset
-from rerank_adapters.evaluation.significance import mcnemar
+from rerank_adapters.evaluation.proportions import mcnemar
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job

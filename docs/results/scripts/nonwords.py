@@ -26,7 +26,7 @@ import numpy as np
 from docs.results.scripts.experiment import FILE, experiment, named_values, say
 from docs.results.scripts.texts import Words, sentences_of_text
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.evaluation.significance import wilson_interval
+from rerank_adapters.evaluation.proportions import wilson_interval
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.job.models import load_language_model

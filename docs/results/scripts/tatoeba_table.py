@@ -32,7 +32,7 @@ import numpy as np
 from docs.results.scripts.experiment import FILE, experiment, say
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.data.dataset import Dataset
-from rerank_adapters.evaluation import Comparison, Evaluation, compare
+from rerank_adapters.evaluation import Comparison, Evaluation, SegmentFacts, evaluate
 from rerank_adapters.evaluation.result import MetricResult
 from rerank_adapters.evaluation.significance import holm
 from rerank_adapters.features.feature import columns_of
@@ -189,7 +189,8 @@ def main(config: Path, added: tuple[str, ...], halves: bool, seeds: int, jobs: i
     references = [several for lists in reranked for several in lists.data.references]
     nbests = [nbest for lists in reranked for nbest in lists.data.lists]
     resampling = job.config.evaluation.resampling(job.config.seed)
-    evaluation = compare(job.measures, outputs, references, resampling, lists=nbests, baseline=FIRST, pairs=pairs)
+    facts = SegmentFacts(nbests=nbests)
+    evaluation = evaluate(outputs, references, job.measures, resampling, facts, baseline=FIRST, pairs=pairs)
     for number, metric in enumerate(evaluation.metrics):
         more = (columns, held_out) if number == 0 else None
         print(markdown_table(table_of(evaluation, metric, more)))

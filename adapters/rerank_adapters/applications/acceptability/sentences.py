@@ -18,7 +18,7 @@ from rerank_adapters.applications.acceptability.measures import Criterion, accur
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.data.overlap import overlap
-from rerank_adapters.evaluation.significance import wilson_interval
+from rerank_adapters.evaluation.proportions import wilson_interval
 from rerank_adapters.report.tables import Table
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError

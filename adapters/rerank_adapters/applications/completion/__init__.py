@@ -27,7 +27,7 @@ from rerank_adapters.applications.completion.questions import (
 )
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
-from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
+from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import counted

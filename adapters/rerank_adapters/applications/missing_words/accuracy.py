@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from rerank_adapters.applications.missing_words.incomplete import Incomplete
-from rerank_adapters.evaluation.significance import wilson_interval
+from rerank_adapters.evaluation.proportions import wilson_interval
 from rerank_adapters.report.tables import Table
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import FormatError

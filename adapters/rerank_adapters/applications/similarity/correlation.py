@@ -12,7 +12,8 @@ from math import atanh, sqrt, tanh
 
 import numpy as np
 
-from rerank_adapters.evaluation.significance import Interval, Z
+from rerank_adapters.evaluation.proportions import Z
+from rerank_adapters.evaluation.significance import Interval
 from rerank_plugins.core.arrays import FloatArray
 
 
