@@ -225,7 +225,7 @@ def job_options(
             own = {name: options.pop(name) for name in names}
             file = own.pop("config", None) or (config(options) if config else options.get("config"))
             if metrics and not file:
-                own["metrics"] = own["metrics"] or metrics
+                own["metrics"] = own.get("metrics") or metrics
             return command(*args, job=job_of(file, **own), **options)
 
         for name in reversed(names):
