@@ -104,7 +104,7 @@ def reference_pages() -> Iterator[tuple[str, str]]:
 
 def command_pages() -> Iterator[tuple[str, str]]:
     """A page of help for each heading of `rerank --help`, and one for the trainers."""
-    from rerank_adapters.cli.main import program
+    from rerank_adapters.cli.commands import program
 
     rerank = program()
     top = rerank.make_context("rerank", ["plugins"])

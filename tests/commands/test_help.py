@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from rerank_adapters.cli.commands import CHAIN, GROUPS
-from rerank_adapters.cli.main import program
+from rerank_adapters.cli.commands import CHAIN, GROUPS, program
+from rerank_adapters.cli.groups import summary_at
 from rerank_adapters.cli.options import PLUGIN_HELP
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
@@ -139,10 +139,10 @@ def test_summaries_are_the_first_lines_of_the_commands_docstrings():
     assert {"run", "plugins", *GROUPS} <= set(top.list_commands(context))
     assert set(GROUPS["tools"]) == {"text", "weights", "cache", "new-plugin"}
     for group in (top, *(top.commands[name] for name in GROUPS)):
-        for name, (_, summary) in group.lazy.items():
+        for name, place in group.lazy.items():
             command = group.get_command(context, name)
             assert command.name == name
-            assert command.help.splitlines()[0] == summary
+            assert command.help.splitlines()[0] == summary_at(place)
 
 
 def test_a_summary_does_not_end_within_a_citation(monkeypatch):

@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import click
 
-from rerank_adapters.cli.main import program
+from rerank_adapters.cli.commands import program
 
 
 def walked(group, context=None, path=""):

@@ -11,7 +11,7 @@ from rerank_adapters.cli.commands import CHAIN
 from rerank_adapters.cli.main import main
 from tests.command_line import RERANK, Captured, done
 
-OF_THE_CHAIN = [name for name, (place, _) in CHAIN.items() if not place.startswith("applications.")]
+OF_THE_CHAIN = [name for name, place in CHAIN.items() if not place.startswith("applications.")]
 EXAMPLE = "example_nbest"
 NBEST, REFERENCES = f"{EXAMPLE}/mt/few.nbest", f"{EXAMPLE}/mt/few.en"
 SYSTEMS = ("-r", REFERENCES, "-m", "bleu,tokenize=none", "--nbest", NBEST, f"reference={REFERENCES}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rerank_adapters.cli.main import program
+from rerank_adapters.cli.commands import program
 from rerank_plugins import ConfigError, Tree
 from rerank_plugins.constituency.language_model import PcfgLanguageModel
 from rerank_plugins.constituency.model_file import read_grammar

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from rerank_adapters.cli.main import program
+from rerank_adapters.cli.commands import program
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
 from rerank_plugins.treelet.form_numbers import FormNumbers, of_occurrences
 from rerank_plugins.treelet.model import read_model, write_model

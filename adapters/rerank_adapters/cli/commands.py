@@ -1,112 +1,84 @@
 """The commands of `rerank` as data: those of the chain, and groups by task. Plugins add theirs by a hook.
 
-Each command has the place where it is defined, `module` or `module:name` of this package, and its summary, the first
-line of its docstring, so that the help of a group imports none of its commands.
+Each command has the place where it is defined, `module` or `module:name` of this package.
 """
 
 from __future__ import annotations
 
-from rerank_adapters.cli.groups import LazyGroup, TrainGroup
+import click
+
+from rerank_adapters.cli.groups import LazyGroup, Program, TrainGroup
+from rerank_plugins import __version__
 
 CHAIN = {
-    "init": ("cli.init", "Write a commented config for the FILES of a job."),
-    "demo": ("cli.demo", "Write the example's lists and their config to a FOLDER."),
-    "check": ("cli.check", "Check a CONFIG, or only n-best lists, before any long work."),
-    "prepare": ("cli.prepare", "Train the models that CONFIG describes."),
-    "run": ("cli.run", "Extract, tune, rerank and evaluate by a CONFIG."),
-    "extract": ("cli.extract", "Extract the features of n-best lists into a feature table."),
-    "tune": ("cli.tune", "Tune weights for the first metric (BLEU by default)."),
-    "apply": ("cli.apply", "Rerank n-best lists, and write the new 1-best of each."),
-    "evaluate": ("cli.evaluate", "Compare systems by metrics, with two significance tests."),
-    "cross-validate": ("cli.cross_validate", "Compare tuners by k-fold cross-validation on the tuning set."),
-    "ablate": ("cli.ablate", "Measure what each family of features contributes."),
-    "explain": ("cli.explain", "Explain why a hypothesis of a segment beats another."),
-    "serve": ("applications.serving.serve", "Serve reranking over HTTP, with models loaded once."),
-    "plugins": ("cli.plugins", "List all plugins (features, metrics, …) and their options."),
+    "init": "cli.init",
+    "demo": "cli.demo",
+    "check": "cli.check",
+    "prepare": "cli.prepare",
+    "run": "cli.run",
+    "extract": "cli.extract",
+    "tune": "cli.tune",
+    "apply": "cli.apply",
+    "evaluate": "cli.evaluate",
+    "cross-validate": "cli.cross_validate",
+    "ablate": "cli.ablate",
+    "explain": "cli.explain",
+    "serve": "applications.serving.serve",
+    "plugins": "cli.plugins",
 }
-GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+GROUPS: dict[str, dict[str, str]] = {
     "train": {},  # a command for each trainer
     "lists": {
-        "merge": ("cli.merge", "Merge n-best lists, or combine the lists of different decoders."),
-        "mbr": ("applications.mbr", "Choose the sample of highest expected utility in each list."),
+        "merge": "cli.merge",
+        "mbr": "applications.mbr",
     },
     "table": {
-        "show": ("applications.tables.show", "Show the features of a TABLE, or the rows of a segment."),
-        "join": ("applications.tables.join", "Join feature tables of the same lists."),
-        "pairs": ("applications.tables.pairs", "Write pairs of texts to be scored elsewhere."),
+        "show": "applications.tables.show",
+        "join": "applications.tables.join",
+        "pairs": "applications.tables.pairs",
     },
     "lm": {
-        "score": ("applications.language_models.score", "Score sentences: log probabilities and perplexity."),
-        "surprisal": ("applications.language_models.surprisal", "Measure the surprisal of each word of a TEXT."),
-        "mix": ("applications.language_models.mix", "Fit the weights of a mixture of language models by EM."),
-        "sample": ("applications.language_models.sample", "Draw sentences at random from a language model."),
-        "ground": ("applications.referential", "Show the referents of the words of a TEXT."),
-        "clusters": ("applications.svs", "Show the concepts of a category, and their most probable headwords."),
+        "score": "applications.language_models.score",
+        "surprisal": "applications.language_models.surprisal",
+        "mix": "applications.language_models.mix",
+        "sample": "applications.language_models.sample",
+        "ground": "applications.referential",
+        "clusters": "applications.svs",
     },
     "trees": {
-        "parse": ("applications.parsing.parse", "Parse a TEXT, or the hypotheses of n-best lists."),
-        "surface": ("applications.parsing.surface_trees", "Write the trees of a treebank over the tokens of text."),
+        "parse": "applications.parsing.parse",
+        "surface": "applications.parsing.surface_trees",
     },
     "words": {
-        "substitutes": ("applications.substitutes", "Find the most probable substitutes of words."),
-        "complete": ("applications.completion", "Answer QUESTIONS: choose the word for the blank."),
-        "remove": ("applications.missing_words.remove", "Remove an inner word from each sentence of a TEXT."),
-        "locate": ("applications.missing_words.locate", "Locate the missing word of each sentence of a TEXT."),
-        "fill": ("applications.missing_words.fill", "Fill the blank of each sentence of a TEXT."),
-        "restore": ("applications.missing_words.restore", "Restore the missing word of each sentence of a TEXT."),
+        "substitutes": "applications.substitutes",
+        "complete": "applications.completion",
+        "remove": "applications.missing_words.remove",
+        "locate": "applications.missing_words.locate",
+        "fill": "applications.missing_words.fill",
+        "restore": "applications.missing_words.restore",
     },
     "similarity": {
-        "train": ("applications.similarity.train", "Learn from FILEs of scored pairs how to combine measures."),
-        "apply": (
-            "applications.similarity.scores:apply",
-            "Score the similarity of PAIRS of sentences, one pair per line.",
-        ),
-        "evaluate": (
-            "applications.similarity.scores:evaluate",
-            "Correlate scores with human scores (Pearson and Spearman), for each FILE of scored pairs and on average.",
-        ),
+        "train": "applications.similarity.train",
+        "apply": "applications.similarity.scores:apply",
+        "evaluate": "applications.similarity.scores:evaluate",
     },
     "acceptability": {
-        "pairs": (
-            "applications.acceptability.pairs",
-            "Count how often the good sentence of a minimal pair is preferred.",
-        ),
-        "suites": (
-            "applications.acceptability.suites",
-            "Count the predictions of test suites that language models meet.",
-        ),
-        "sentences": (
-            "applications.acceptability.sentences",
-            "Train classifiers of sentences on DEV and measure them on TEST.",
-        ),
-        "classify": (
-            "applications.acceptability.classify",
-            "Accept or reject each sentence of TEXT, which has one sentence per line.",
-        ),
+        "pairs": "applications.acceptability.pairs",
+        "suites": "applications.acceptability.suites",
+        "sentences": "applications.acceptability.sentences",
+        "classify": "applications.acceptability.classify",
     },
     "negatives": {
-        "errors": (
-            "applications.negatives.errors",
-            "Insert one error into each sentence of TEXT (one per line, tokenised, English).",
-        ),
-        "treebank": (
-            "applications.negatives.treebank",
-            "Make minimal pairs of the sentences of treebanks (CoNLL-U with lemmas and features), of any language.",
-        ),
-        "samples": (
-            "applications.negatives.samples",
-            "Pair each sentence of TEXT with one of as many words that is drawn from an n-gram model.",
-        ),
-        "nbest": (
-            "applications.negatives.nbest",
-            "Pair each reference with the 1-best of its n-best list, where they differ.",
-        ),
+        "errors": "applications.negatives.errors",
+        "treebank": "applications.negatives.treebank",
+        "samples": "applications.negatives.samples",
+        "nbest": "applications.negatives.nbest",
     },
     "tools": {
-        "text": ("cli.text", "Apply text pipeline STEPS, in order, to each line."),
-        "weights": ("cli.weights", "Convert weights, so that tuned ones go back into a decoder."),
-        "cache": ("cli.cache", "Show the size of the cache, or clear it."),
-        "new-plugin": ("applications.new_plugin", "Write a package for a feature of your own."),
+        "text": "cli.text",
+        "weights": "cli.weights",
+        "cache": "cli.cache",
+        "new-plugin": "applications.new_plugin",
     },
 }
 HELP = {
@@ -135,11 +107,6 @@ HELP = {
     rerank lists mbr samples.nbest -m chrf -o samples.mbr
     """,
     "table": """Show and join feature tables, or write pairs of texts.
-
-    \b
-    show    the features of a table, or the rows of a segment
-    join    several tables of the same lists in one
-    pairs   hypotheses and references, to be scored elsewhere
 
     `rerank extract` makes a table; `tune`, `cross-validate`, `ablate` and `apply` take it by --table.
 
@@ -176,11 +143,6 @@ HELP = {
     "similarity": """Score how alike in meaning two sentences are.
 
     Scores are those that people would give (0 to 5 in the STS tasks).
-
-    \b
-    train     learn from scored pairs how to combine measures
-    apply     score pairs
-    evaluate  correlation of the scores with people's
 
     Files of pairs: score<TAB>sentence<TAB>sentence, sentence<TAB>sentence[<TAB>score], or CSV as the STS benchmark has.
 
@@ -230,9 +192,27 @@ HELP = {
 }
 
 
-def groups() -> dict[str, LazyGroup]:
-    """New groups, to which plugins may add commands."""
-    return {
-        name: (TrainGroup if name == "train" else LazyGroup)(name, help=HELP[name], lazy=commands)
-        for name, commands in GROUPS.items()
+def program() -> Program:
+    """The commands of `rerank`, to which those of plugins are added when they are asked for."""
+    groups = {
+        name: (TrainGroup if name == "train" else LazyGroup)(name, help=HELP[name], lazy=places)
+        for name, places in GROUPS.items()
     }
+
+    @click.group(
+        "rerank", cls=Program, lazy=CHAIN, groups=groups,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    )  # fmt: skip
+    @click.option(
+        "--plugin", multiple=True, metavar="FILE", is_eager=True, type=click.Path(),
+        help="Load a plugin from this Python file. Repeatable.",
+    )  # fmt: skip
+    @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+    @click.version_option(__version__, prog_name="rerank")
+    def rerank(plugin: tuple[str, ...], debug: bool) -> None:
+        """\b
+        Rerank n-best lists: extract features, tune weights, apply them, evaluate.
+          rerank init tune.nbest tune.en test.nbest test.en && rerank run rerank.toml
+        """  # noqa: D301, D400
+
+    return rerank

@@ -9,34 +9,46 @@ import copy
 import re
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 
+from rerank_adapters.builtin import BUILTIN
 from rerank_plugins import PluginError
 from rerank_plugins.core.errors import suggestion
+from rerank_plugins.core.loader import installed_plugins, load_plugins
 from rerank_plugins.core.owners import is_ours
 from rerank_plugins.core.plugins import Registry
 from rerank_plugins.kit.files.standard_streams import stdout_to_stderr
+
+PACKAGE = Path(__file__).parents[1]
 
 
 def defined_at(place: str) -> Any:
     """What is defined at a place of this package, `module:name`; without a name it is the `command` of the module."""
     module, _, name = place.partition(":")
-    return getattr(import_module(f"rerank_adapters.{module}"), name or "command")
+    return getattr(import_module(f"{PACKAGE.name}.{module}"), name or "command")
+
+
+def summary_at(place: str) -> str:
+    """The first line of the docstring at a place, read from the source, so that a list of commands imports none."""
+    module, _, name = place.partition(":")
+    path = PACKAGE.joinpath(*module.split("."))
+    source = (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text(encoding="utf-8")
+    function = source[source.index(f"\ndef {name or 'command'}(") :]
+    return function.split('"""')[1].partition("\n")[0]
 
 
 class LazyGroup(click.Group):
     """A group of commands that are imported when they are used, and of those that plugins add.
 
-    `lazy` has the place and the summary of each command, by its name.
+    `lazy` has the place of each command, by its name.
     """
 
-    def __init__(
-        self, name: str | None = None, *, lazy: Mapping[str, tuple[str, str]] | None = None, **settings: Any
-    ) -> None:
+    def __init__(self, name: str | None = None, *, lazy: Mapping[str, str] = {}, **settings: Any) -> None:
         super().__init__(name, **settings)
-        self.lazy = dict(lazy or {})
+        self.lazy = dict(lazy)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Names of the commands: the lazy ones, then those that were added."""
@@ -44,10 +56,10 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name, imported if it is a lazy one."""
-        if cmd_name in self.lazy:
-            command: click.Command = defined_at(self.lazy[cmd_name][0])
-            return command
-        return super().get_command(ctx, cmd_name)
+        if cmd_name not in self.lazy:
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = defined_at(self.lazy[cmd_name])
+        return command
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Add a command. Raises PluginError for a name that is taken."""
@@ -65,12 +77,15 @@ class LazyGroup(click.Group):
         """
         try:
             name, command, rest = super().resolve_command(ctx, args)
-            return name, command and printing_on_stderr(command), rest
         except click.UsageError as error:
             if isinstance(ctx.obj, Registry) and ctx.obj.failures:
                 message = error.format_message()
                 raise PluginError(f"{message[:1].lower()}{message[1:].rstrip('.')}{ctx.obj.left_out()}") from None
             raise
+        if command and command.callback and not isinstance(command, click.Group) and is_ours(command.callback):
+            command = copy.copy(command)
+            command.callback = stdout_to_stderr()(command.callback)
+        return name, command, rest
 
     def headings(self, ctx: click.Context) -> dict[str, list[str]]:
         """Names of the commands by heading of the help."""
@@ -87,7 +102,7 @@ class LazyGroup(click.Group):
     def _summary(self, ctx: click.Context, name: str) -> str:
         """The first sentence of a command's help; one in which `et al.` stands goes on until a capital letter."""
         if name in self.lazy:
-            return self.lazy[name][1]
+            return summary_at(self.lazy[name])
         command = self.commands.get(name) or self.get_command(ctx, name)
         assert command is not None  # it is one of ours
         paragraph = (command.short_help or command.help or "").partition("\n\n")[0]
@@ -107,31 +122,47 @@ class TrainGroup(LazyGroup):
         registry = ctx.find_object(Registry)
         if registry is None or cmd_name not in registry.entries["trainer"]:
             return super().get_command(ctx, cmd_name)
-        entry = registry.get("trainer", cmd_name)
-        command: click.Command = defined_at("applications.training.commands:trainer_command")(entry)
+        trainer_command = defined_at("applications.training.commands:trainer_command")
+        command: click.Command = trainer_command(registry.get("trainer", cmd_name))
         return command
 
 
-class GroupWithHeadings(LazyGroup):
-    """A group whose help lists lazy commands, groups, and what plugins add under headings of their own.
+class Program(LazyGroup):
+    """`rerank`: the commands of the chain, groups, and what plugins add, each under a heading of its own.
 
-    A group that plugins add counts as one of their commands.
+    Commands find the registry of all plugins in their context. A group of a plugin counts as one of its commands.
     """
 
-    def __init__(
-        self, name: str | None = None, *, groups: Mapping[str, LazyGroup] | None = None, **settings: Any
-    ) -> None:
+    def __init__(self, name: str | None = None, *, groups: Mapping[str, LazyGroup] = {}, **settings: Any) -> None:
         super().__init__(name, **settings)
-        self.commands.update(groups or {})
-        self._groups = list(groups or {})
+        self.commands.update(groups)
+        self._groups = list(groups)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands; plugins are loaded for it only where some are not built in."""
+        if ctx.params.get("plugin") or installed_plugins():
+            self._load(ctx)
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, which may be a plugin's."""
+        self._load(ctx)
+        return super().get_command(ctx, cmd_name)
+
+    def _load(self, ctx: click.Context) -> None:
+        if ctx.obj is None:
+            with stdout_to_stderr():
+                ctx.obj = load_plugins(BUILTIN, [Path(file) for file in ctx.params.get("plugin", ())])
+                ctx.obj.add_commands(self)
+            for failure in ctx.obj.failures:
+                click.echo(f"rerank: warning: {failure}", err=True)
 
     def subgroup(self, name: str) -> click.Group:
         """The group of that name (`train`, `similarity`, …), for plugins to add commands to. Raises PluginError."""
-        group = self.commands.get(name)
-        if not isinstance(group, click.Group):
-            group_names = [name for name, command in self.commands.items() if isinstance(command, click.Group)]
-            raise PluginError(f"no group of commands named {name!r}{suggestion(name, group_names)}")
-        return group
+        groups = {name: command for name, command in self.commands.items() if isinstance(command, click.Group)}
+        if name not in groups:
+            raise PluginError(f"no group of commands named {name!r}{suggestion(name, groups)}")
+        return groups[name]
 
     def headings(self, ctx: click.Context) -> dict[str, list[str]]:
         """Names of the commands by heading; those of plugins come last, if there are any."""
@@ -145,13 +176,3 @@ class GroupWithHeadings(LazyGroup):
         records = [record for parameter in self.get_params(ctx) if (record := parameter.get_help_record(ctx))]
         with formatter.section("Options"):
             formatter.write_text(" ".join(f"{names}: {told}" for names, told in records))
-
-
-def printing_on_stderr(command: click.Command) -> click.Command:
-    """A copy of a command of ours that sends to stderr whatever is printed while it runs; the command of a plugin."""
-    callback = command.callback
-    if isinstance(command, click.Group) or callback is None or not is_ours(callback):
-        return command
-    command = copy.copy(command)
-    command.callback = stdout_to_stderr()(callback)
-    return command

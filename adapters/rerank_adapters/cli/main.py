@@ -1,4 +1,4 @@
-"""The `rerank` command: the options of the whole program, and how errors and signals end it.
+"""The `rerank` command: runs the command line, and turns errors and signals into one line and an exit code.
 
 Data goes to stdout, everything else to stderr. The exit code is 0 for success, 1 for an internal error, 2 for
 wrong input or usage (one line names the error) and for a check that found errors, 130 after an interrupt (Ctrl-C),
@@ -19,26 +19,107 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn
 
 import click
 from click.shell_completion import shell_complete
 
-from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.cli.commands import CHAIN, groups
-from rerank_adapters.cli.groups import GroupWithHeadings
-from rerank_plugins import RerankError, __version__
+from rerank_adapters.cli.commands import program
+from rerank_plugins import RerankError
 from rerank_plugins.core.files import cache_folder
-from rerank_plugins.core.loader import installed_plugins, load_plugins
 from rerank_plugins.core.owners import culprit, said
-from rerank_plugins.kit.files.standard_streams import drop_unread, stdout_to_stderr
+from rerank_plugins.kit.files.standard_streams import drop_unread
 
 SENTENCE = re.compile(r"[A-Z][a-z]+ ")  # the beginning of a message of click, where a name would have other characters
 COMPLETION = "_RERANK_COMPLETE"  # the variable that is set by the shell's completion function, which click writes
+WITHOUT_TRACEBACK = (KeyboardInterrupt, BrokenPipeError, click.ClickException, click.Abort, click.exceptions.Exit)
 REPEATED = 1.0  # seconds within which a signal counts once: `timeout` sends it to the process and to its group
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit; every error that the program expects becomes one line on stderr."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr writes what its encoding lacks
+    try:
+        with ended_by_signals(), log_on_stderr():
+            result = _run(arguments)
+            sys.stdout.flush()
+        message, code = "", result if isinstance(result, int) else 0
+    except (Exception, KeyboardInterrupt) as error:
+        if "--debug" in arguments and not isinstance(error, WITHOUT_TRACEBACK):
+            raise
+        message, code = _outcome(error)
+    try:
+        if message:
+            print("rerank:", " ".join(message.splitlines()), file=sys.stderr)
+    except OSError:  # nobody reads it: the terminal is gone
+        drop_unread()
+    sys.exit(code)
+
+
+def _run(arguments: list[str]) -> Any:
+    """What a command returns, or the exit code of an answer to the shell that completes one."""
+    command_line = program()
+    if completing := os.environ.get(COMPLETION):
+        return shell_complete(command_line, {}, "rerank", COMPLETION, completing)
+    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # its errors take a thirtieth of compiling
+    relax_gc()
+    with command_line.make_context("rerank", list(arguments)) as context:
+        return command_line.invoke(context)
+
+
+def relax_gc() -> None:
+    """Let this process collect garbage less often than CPython does by itself.
+
+    The compiler of kernels, and the readers of lists, make objects by the million, few of them in cycles.
+    """
+    gc.set_threshold(50_000, 10, 10)
+
+
+def _outcome(error: BaseException) -> tuple[str, int]:
+    """The line on stderr, if there is one, and the exit code of a command that an error or a signal ended."""
+    match error:
+        case click.exceptions.Exit():
+            return "", error.exit_code
+        case click.exceptions.NoArgsIsHelpError():
+            error.show()
+            return "", 2
+        case click.ClickException():
+            return _usage(error), 2
+        case KeyboardInterrupt() | click.Abort():
+            if not isinstance(error, Terminated) and sys.stderr.isatty():
+                print(file=sys.stderr)  # after the ^C
+            state = ", and the same command continues an extraction" if cache_folder() else ""
+            what, code = ("terminated", error.code) if isinstance(error, Terminated) else ("interrupted", 130)
+            return f"{what}; no file is half written{state}", code
+        case BrokenPipeError():  # the reader of our output has gone, as `head` does: this is no error
+            drop_unread()
+            return "", 0
+        case RerankError():
+            return str(error), 2
+        case OSError():
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            reason = "no space left on the disk" if full else error.strerror or str(error)
+            return (f"{error.filename}: {reason}" if error.filename else reason), 2
+        case UnicodeEncodeError() if error.reason == "surrogates not allowed":
+            return f"{error.object!r} is not UTF-8, in which configs and results name files; rename it", 2
+        case MemoryError():
+            return "out of memory; use --jobs 1, or split the lists into several files", 2
+    if isinstance(error, Exception) and (plugin := culprit(error)):
+        return f"{plugin}: {said(error)}", 2
+    return f"internal error: {type(error).__name__}: {error} (`rerank --debug COMMAND ...` shows where)", 1
+
+
+def _usage(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = context.command_path if context else "rerank"
+    message = re.sub(r"\. \(?Did you mean (.*\?)\)?", r"; did you mean \1", error.format_message()).rstrip(".")
+    if SENTENCE.match(message):
+        message = f"{message[:1].lower()}{message[1:]}"
+    return f"{message}; see `{command} --help`"
 
 
 class LinesOnStderr(logging.Handler):
@@ -71,51 +152,6 @@ def log_on_stderr() -> Iterator[None]:
         for logger, level in levels.items():
             logger.setLevel(level)
             logger.removeHandler(handler)
-
-
-class Program(GroupWithHeadings):
-    """`rerank`, whose commands find the registry of all plugins in their context."""
-
-    def _load(self, ctx: click.Context) -> None:
-        if ctx.obj is None:
-            with stdout_to_stderr():
-                ctx.obj = load_plugins(BUILTIN, [Path(file) for file in ctx.params.get("plugin", ())])
-                ctx.obj.add_commands(self)
-            for failure in ctx.obj.failures:
-                click.echo(f"rerank: warning: {failure}", err=True)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of all commands; plugins are loaded for it only where some are not built in."""
-        if ctx.params.get("plugin") or installed_plugins():
-            self._load(ctx)
-        return super().list_commands(ctx)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, which may be a plugin's."""
-        self._load(ctx)
-        return super().get_command(ctx, cmd_name)
-
-
-def program() -> Program:
-    """The commands of `rerank`, to which those of plugins are added when they are asked for."""
-
-    @click.group(
-        "rerank", cls=Program, lazy=CHAIN, groups=groups(),
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    )  # fmt: skip
-    @click.option(
-        "--plugin", multiple=True, metavar="FILE", is_eager=True, type=click.Path(),
-        help="Load a plugin from this Python file. Repeatable.",
-    )  # fmt: skip
-    @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-    @click.version_option(__version__, prog_name="rerank")
-    def rerank(plugin: tuple[str, ...], debug: bool) -> None:
-        """\b
-        Rerank n-best lists: extract features, tune weights, apply them, evaluate.
-          rerank init tune.nbest tune.en test.nbest test.en && rerank run rerank.toml
-        """  # noqa: D301, D400
-
-    return rerank
 
 
 class Terminated(KeyboardInterrupt):
@@ -152,100 +188,6 @@ def ended_by_signals() -> Iterator[None]:
     finally:
         for number in handled:
             signal.signal(number, signal.SIG_DFL if last is None else signal.SIG_IGN)
-
-
-def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit; every error that the program expects becomes one line on stderr."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr writes what its encoding lacks
-    try:
-        with ended_by_signals(), log_on_stderr():
-            result = _run(arguments)
-            sys.stdout.flush()
-        code = result if isinstance(result, int) else 0
-    except click.exceptions.Exit as ended:
-        code = ended.exit_code
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        code = 2
-    except click.ClickException as error:
-        code = _fail(_usage(error), 2)
-    except (KeyboardInterrupt, click.Abort) as error:
-        code = _stopped(error)
-    except BrokenPipeError:  # the reader of our output has gone, as `head` does: this is no error
-        drop_unread()
-        code = 0
-    except Exception as error:
-        if "--debug" in arguments:
-            raise
-        code = _explain(error)
-    sys.exit(code)
-
-
-def _run(arguments: list[str]) -> Any:
-    """What a command returns, or the exit code of an answer to the shell that completes one."""
-    command_line = program()
-    if completing := os.environ.get(COMPLETION):
-        return shell_complete(command_line, {}, "rerank", COMPLETION, completing)
-    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # its errors take a thirtieth of compiling
-    relax_gc()
-    with command_line.make_context("rerank", list(arguments)) as context:
-        return command_line.invoke(context)
-
-
-def relax_gc() -> None:
-    """Let this process collect garbage less often than CPython does by itself.
-
-    The compiler of kernels, and the readers of lists, make objects by the million, few of them in cycles.
-    """
-    gc.set_threshold(50_000, 10, 10)
-
-
-def _usage(error: click.ClickException) -> str:
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    command = context.command_path if context else "rerank"
-    message = re.sub(r"\. \(?Did you mean (.*\?)\)?", r"; did you mean \1", error.format_message()).rstrip(".")
-    if SENTENCE.match(message):
-        message = f"{message[:1].lower()}{message[1:]}"
-    return f"{message}; see `{command} --help`"
-
-
-def _stopped(reason: BaseException) -> int:
-    state = "no file is half written" + (", and the same command continues an extraction" if cache_folder() else "")
-    if isinstance(reason, Terminated):
-        with suppress(OSError):  # the terminal may be gone
-            _fail(f"terminated; {state}", reason.code)
-        return reason.code
-    if sys.stderr.isatty():
-        print(file=sys.stderr)  # after the ^C
-    return _fail(f"interrupted; {state}", 130)
-
-
-def _explain(error: Exception) -> int:
-    if isinstance(error, RerankError):
-        return _fail(str(error), 2)
-    if isinstance(error, OSError):
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        reason = "no space left on the disk" if full else error.strerror or str(error)
-        return _fail(f"{error.filename}: {reason}" if error.filename else reason, 2)
-    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
-        return _fail(f"{error.object!r} is not UTF-8, in which configs and results name files; rename it", 2)
-    if isinstance(error, MemoryError):
-        return _fail("out of memory; use --jobs 1, or split the lists into several files", 2)
-    if plugin := culprit(error):
-        return _fail(f"{plugin}: {said(error)}", 2)
-    description = f"{type(error).__name__}: {error}"
-    return _fail(f"internal error: {description} (`rerank --debug COMMAND ...` shows where)", 1)
-
-
-def _fail(message: str, code: int) -> int:
-    """Print a line on stderr, and return the exit code."""
-    try:
-        print("rerank:", " ".join(message.splitlines()), file=sys.stderr)
-    except BrokenPipeError:
-        drop_unread()
-    return code
 
 
 if __name__ == "__main__":
