@@ -138,6 +138,7 @@ def test_odd_lists(place):
     assert "1 hypothesis is empty" in text
     assert "1 list has a single hypothesis" in text
     assert "1 list is not sorted by the totals" in text
+    assert "gains are over that of the highest total where it is better" in text
     assert "no list for 1 of 21 segments (20): left out" in text
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rerank_adapters import evaluation
+from rerank_adapters.data.content import warnings_of
 from rerank_adapters.data.given import (
     ReferencesById,
     Texts,
@@ -103,7 +104,7 @@ def evaluate(
     outputs = {name: [own[place] or "" for place in kept] for name, own in found.items()}
     ids, texts = [ids[place] for place in kept], [texts[place] for place in kept]
     named = {f"outputs of {name!r}": own for name, own in outputs.items()}
-    warn(job.content_check().warnings(named, texts, files=files_of(references), ids=ids))
+    warn(warnings_of(job.content_check().doubts(named, texts, files=files_of(references), ids=ids)))
     with showing(progress):
         resampling = job.config.evaluation.resampling(seed)
         kept_lists = taken(lists)

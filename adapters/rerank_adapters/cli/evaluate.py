@@ -73,6 +73,7 @@ def command(
     rerank evaluate -r test.trn -m wer -m ser reranked=b.trn --nbest test.nbest \\
         --groups utt2spk --alignments b.pra
     """  # noqa: D301
+    from rerank_adapters.data.content import warnings_of
     from rerank_adapters.evaluation import SegmentFacts, evaluate
     from rerank_adapters.evaluation.baselines import with_highest_total
     from rerank_adapters.formats.pairing import pair_all, warn
@@ -112,7 +113,8 @@ def command(
     read_sources = Sources.read(files.source, files.reference_form) if files.source else None
     source_texts = [read_sources.of(id_) for id_ in ids] if read_sources else None
     compared = {f"outputs of {name!r}": texts for name, texts in outputs.items()}
-    warn(job.content_check().warnings(compared, wanted, files=files.references, sources=source_texts, ids=ids))
+    doubts = job.content_check().doubts(compared, wanted, files=files.references, sources=source_texts, ids=ids)
+    warn(warnings_of(doubts))
     of_lists = [nbest_.source for nbest_ in lists] if lists is not None else None
     of_groups = read_groups(files.groups, ids) if files.groups else None
     facts = SegmentFacts(ids, source_texts or of_lists, of_groups, lists)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from math import sqrt
 from pathlib import Path
 
@@ -24,7 +23,7 @@ import numpy as np
 from rerank_adapters.data.shared_words import NEXT, SharedWords
 from rerank_adapters.evaluation.measure import Measure, through
 from rerank_adapters.features.feature import Feature
-from rerank_adapters.text import steps_between, steps_towards, style_of, whole_words
+from rerank_adapters.text import TextPipeline, steps_between, steps_towards, style_of, whole_words
 from rerank_adapters.text.languages import language_of
 from rerank_adapters.texts.transcript import first_alternative
 from rerank_plugins import ConfigError, FloatArray, NBestList
@@ -71,33 +70,6 @@ class ContentCheck:
     default_metric: bool = False
     styles: bool = True
 
-    def warnings(
-        self,
-        systems: Mapping[str, Sequence[str]],
-        references: Sequence[Sequence[str]],
-        *,
-        files: Sequence[str | Path] = (),
-        sources: Sequence[str | None] | None = None,
-        ids: Sequence[str] | None = None,
-    ) -> list[str]:
-        """The warnings about texts and their references.
-
-        `systems` have one text for each segment by the name of the system, `references` the references of each segment,
-        which the `files` hold. `sources` and `ids` are those of the segments, if they are known. Raises ConfigError
-        where texts and references do not belong together, unless the pairs are trusted.
-        """
-        if not references or not all(references):
-            return []
-        warnings = []
-        for doubt in self.doubts(systems, references, files=files, sources=sources, ids=ids):
-            if doubt.certain and not self.trusted:
-                raise ConfigError(f"{doubt.text}; {TRUSTED}")
-            warnings.append(doubt.text)
-        if self.styles:
-            found = (mismatch for name in systems for mismatch in self.mismatches(name, systems[name], references))
-            warnings += list(islice(found, 1))
-        return warnings
-
     def doubts(
         self,
         systems: Mapping[str, Sequence[str]],
@@ -107,12 +79,18 @@ class ContentCheck:
         sources: Sequence[str | None] | None = None,
         ids: Sequence[str] | None = None,
     ) -> Iterator[Doubt]:
-        """The doubts about each file of references, for each system.
+        """The doubts about each file of references for each system, then those about the style of one system.
+
+        `systems` have one text for each segment by the name of the system, `references` the references of each segment,
+        which the `files` hold. `sources` and `ids` are those of the segments, if they are known. A doubt is certain
+        where texts and references do not belong together, unless the pairs are trusted.
 
         Texts are compared as they are, and where there is a doubt as the tuned metric sees them: its pipeline may make
         words of numerals, or classes of words.
         """
-        for column in range(min(map(len, references), default=0)):
+        if not references or not all(references):
+            return
+        for column in range(min(map(len, references))):
             wanted = [first_alternative(of_segment[column]) for of_segment in references]
             where = str(files[column]) if column < len(files) else "the references"
             for name, texts in systems.items():
@@ -120,9 +98,14 @@ class ContentCheck:
                 found = doubts(spoken, wanted, sources=sources, ids=ids)
                 if found and (text := self.measures[0].text).steps:
                     found = doubts(text.apply(spoken), text.apply(wanted), sources=sources, ids=ids)
-                yield from (Doubt(f"{name} and {where}: {doubt.text}", doubt.certain) for doubt in found)
+                for doubt in found:
+                    refused = doubt.certain and not self.trusted
+                    yield Doubt(f"{name} and {where}: {doubt.text}{f'; {TRUSTED}' if refused else ''}", refused)
+        mismatches = (list(self._mismatches(name, texts, references)) for name, texts in systems.items())
+        for mismatch in next(filter(None, mismatches), ()) if self.styles else ():
+            yield Doubt(mismatch, certain=False)
 
-    def mismatches(self, name: str, texts: Sequence[str], references: Sequence[Sequence[str]]) -> Iterator[str]:
+    def _mismatches(self, name: str, texts: Sequence[str], references: Sequence[Sequence[str]]) -> Iterator[str]:
         """How the texts called `name` differ in style from the references, as the metrics see both.
 
         A sentence names the text steps that would make them alike, and all metrics for which these would do so.
@@ -135,16 +118,24 @@ class ContentCheck:
             if measure.ignores_case:
                 hypotheses, wanted = ([text.lower() for text in some] for some in (hypotheses, wanted))
             if steps := steps_between(hypotheses, wanted, self.language or language_of(wanted)):
-                style, reference_style = style_of(hypotheses, wanted), style_of(wanted, hypotheses)
-                looks = f"{name} look {_listed(style)}, references {_listed(reference_style)}"
-                advice = [*measure.text.steps, *(step for step in steps if step not in measure.text.steps)]
-                labels.setdefault((looks, str(advice)), []).append(measure.name)
-        for (looks, steps_named), (first, *others) in labels.items():
+                looks = _looks(name, hypotheses, "references", wanted)
+                labels.setdefault((looks, _advice(measure.text, steps)), []).append(measure.name)
+        for (looks, advice), (first, *others) in labels.items():
             default = ", the default metric," if self.default_metric else ""
             seen = f"as {first!r}{default} sees them: give the metric"
             if others:
                 seen = f"as {', '.join(map(repr, [first, *others]))} see them: give each of these metrics"
-            yield f"{looks}, {seen} text = {steps_named}"
+            yield f"{looks}, {seen} text = {advice}"
+
+
+def warnings_of(doubts: Iterable[Doubt]) -> list[str]:
+    """The texts of doubts. Raises ConfigError for the first one that is certain."""
+    found = []
+    for doubt in doubts:
+        if doubt.certain:
+            raise ConfigError(doubt.text)
+        found.append(doubt.text)
+    return found
 
 
 def source_mismatches(features: Iterable[Feature], lists: Sequence[NBestList]) -> Iterator[str]:
@@ -159,13 +150,20 @@ def source_mismatches(features: Iterable[Feature], lists: Sequence[NBestList]) -
             continue
         left, right = feature.source.apply(sources), feature.text.apply(hypotheses)
         if steps := steps_towards(left, right, language):
-            looks = f"sources look {_listed(style_of(left, right))}, hypotheses {_listed(style_of(right, left))}"
-            advice = [*feature.source.steps, *(step for step in steps if step not in feature.source.steps)]
+            looks, advice = _looks("sources", left, "hypotheses", right), _advice(feature.source, steps)
             yield f"{looks}, as {feature.label!r} sees them: give the feature source_text = {advice}"
 
 
-def _listed(styles: frozenset[str] | set[str]) -> str:
-    return " and ".join(sorted(styles)) or "plain"
+def _looks(name: str, texts: Sequence[str], other_name: str, others: Sequence[str]) -> str:
+    """As `sources look lower-case, hypotheses plain`."""
+    styles = style_of(texts, others), style_of(others, texts)
+    own, other = (" and ".join(sorted(style)) or "plain" for style in styles)
+    return f"{name} look {own}, {other_name} {other}"
+
+
+def _advice(text: TextPipeline, steps: Sequence[str]) -> str:
+    """The steps of a pipeline and those that it lacks, as a config has them."""
+    return str([*text.steps, *(step for step in steps if step not in text.steps)])
 
 
 def doubts(

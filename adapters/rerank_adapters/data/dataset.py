@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rerank_adapters.data.content import ContentCheck
+from rerank_adapters.data.content import ContentCheck, warnings_of
 from rerank_adapters.formats.outputs import OneBests
 from rerank_adapters.formats.pairing import PairedLists, Purpose, Unpaired, pair_lists
 from rerank_adapters.formats.reading import read_nbest
@@ -86,8 +86,8 @@ class Dataset:
         Raises ConfigError where the texts of lists and references do not belong together.
         """
         firsts = {"hypotheses": self.first_best}
-        doubts = content.warnings(firsts, self.references, files=files, sources=self.known_sources, ids=self.ids)
-        return replace(self, doubts=tuple(doubts))
+        doubts = content.doubts(firsts, self.references, files=files, sources=self.known_sources, ids=self.ids)
+        return replace(self, doubts=tuple(warnings_of(doubts)))
 
     @property
     def counted(self) -> Dataset:
