@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rerank_adapters import read_nbest
-from rerank_adapters.formats.record_keys import FILE_KEYS, ID_KEYS, JsonKeys
+from rerank_adapters.formats.records import FILE_KEYS, ID_KEYS, Ids
 from rerank_adapters.formats.references import read_references
 from rerank_plugins import ConfigError, FormatError
 from tests.command_line import done, refused
@@ -60,7 +60,7 @@ def test_ids_that_are_numbers_are_numbers_of_lines(format):
 
 @pytest.mark.parametrize("key", [*ID_KEYS, *FILE_KEYS])
 def test_each_usual_key(key):
-    assert JsonKeys().id_of({"x": 1, key: "a/b.wav" if key in FILE_KEYS else "b"}) == "b"
+    assert Ids().known({"x": 1, key: "a/b.wav" if key in FILE_KEYS else "b"}) == "b"
 
 
 def test_what_is_no_id():
@@ -73,11 +73,11 @@ def test_what_is_no_id():
         {"sentence_id": 1},
         [],
     ):
-        assert JsonKeys().id_of(record) == ""
-    assert JsonKeys().id_of({"audio": {"path": "wav/u.flac", "array": []}}) == "u"
-    assert JsonKeys().id_of({"segment": {"start": 1}, "id": 7, "path": "a.wav"}) == "7"
-    assert JsonKeys().id_of({"segment": 3, "id": 7.0}) == "7"
-    assert JsonKeys().id_of({"id": 7.5, "audio": "UklGRg/" * 1000}) == ""
+        assert Ids().known(record) == ""
+    assert Ids().known({"audio": {"path": "wav/u.flac", "array": []}}) == "u"
+    assert Ids().known({"segment": {"start": 1}, "id": 7, "path": "a.wav"}) == "7"
+    assert Ids().known({"segment": 3, "id": 7.0}) == "7"
+    assert Ids().known({"id": 7.5, "audio": "UklGRg/" * 1000}) == ""
 
 
 @pytest.mark.parametrize("format", ONE)

@@ -14,7 +14,7 @@ from rerank_adapters.formats import plugin
 from rerank_adapters.formats.delimited import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
 from rerank_adapters.formats.fairseq import FairseqFormat
 from rerank_adapters.formats.feature_field import FeatureField, spell
-from rerank_adapters.formats.hyporadise import HyporadiseFormat
+from rerank_adapters.formats.json_programs import HyporadiseFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored
@@ -360,8 +360,8 @@ def test_hyporadise():
     assert first.feature_names == ()
     (line,) = HyporadiseFormat().write(second, reversed_with(second, "f"))
     assert json.loads(line) == {
-        "input": ["a street of three", "a straße of 3"], "output": "a straße of three", "segment": "1",
-        "scores": [1 / 3 - 7, -7.0], "features": {"f": [2 / 3, -1.0]},
+        "input": ["a street of three", "a straße of 3"], "output": "a straße of three",
+        "rerank": {"segment": "1", "scores": [1 / 3 - 7, -7.0], "features": {"f": [2 / 3, -1.0]}},
     }  # fmt: skip
     (shorter,) = HyporadiseFormat().write(first.select([1]))
-    assert json.loads(shorter) == {"segment": "utt-00", "hyps": ["it was made by lloyd"]}
+    assert json.loads(shorter) == {"rerank": {"segment": "utt-00"}, "hyps": ["it was made by lloyd"]}

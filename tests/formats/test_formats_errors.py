@@ -5,7 +5,7 @@ import pytest
 from rerank_adapters.formats.decoder_features import check_same_features
 from rerank_adapters.formats.delimited import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
 from rerank_adapters.formats.fairseq import FairseqFormat
-from rerank_adapters.formats.hyporadise import HyporadiseFormat
+from rerank_adapters.formats.json_programs import HyporadiseFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
@@ -168,11 +168,11 @@ def test_check_same_features():
         ('{"hyps": ["a"]}\nhyps\n', "x:2: not JSON"),
         ('{"nbest": ["a"]}\n', 'x:1: expected an object with "hyps"'),
         ('{"hyps": []}\n', 'x:1: expected an object with "hyps"'),
-        ('{"hyps": ["a"], "scores": [NaN]}\n', 'x:1: "scores" must be a number per hypothesis'),
-        ('{"hyps": ["a"], "features": {"f": [1, 2]}}\n', 'x:1: "features" must have a number per hypothesis'),
+        ('{"hyps": ["a"], "scores": [NaN]}\n', "x:1: the total score is nan, expected a finite number"),
+        ('{"hyps": ["a"], "features": {"f": [1, 2]}}\n', "x:1: 'f' must be 1 finite numbers, one for each hypothesis"),
         (
             '{"hyps": ["a"]}\n{"hyps": ["a"], "features": {"f": [1]}}\n',
-            "x:2: the features of segment 1 are f, expected none",
+            "x:2: the hypothesis has the unexpected feature 'f', unlike line 1",
         ),
     ],
 )

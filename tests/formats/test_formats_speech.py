@@ -12,15 +12,14 @@ import pytest
 
 from rerank_adapters.formats.espnet import EspnetFormat
 from rerank_adapters.formats.icefall import IcefallFormat
+from rerank_adapters.formats.json_programs import AlternativesFormat, WhisperFormat
 from rerank_adapters.formats.julius import JuliusFormat
 from rerank_adapters.formats.kaldi import KaldiFormat
 from rerank_adapters.formats.list_files import stem
 from rerank_adapters.formats.nemo import NemoFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
-from rerank_adapters.formats.speech_services import AlternativesFormat
 from rerank_adapters.formats.srilm import SrilmFormat
 from rerank_adapters.formats.wenet import WenetFormat
-from rerank_adapters.formats.whisper import WhisperFormat
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.core.metrics_and_tuners import Rescored
@@ -316,7 +315,7 @@ def test_alternatives(tmp_path):
         (AlternativesFormat(), '{"results": []}', r'x:1: expected "alternatives" with a "transcript" each'),
         (AlternativesFormat(), '{"results":\n [}', r"x:2: not JSON \(.*\); expected JSON lines or one JSON document"),
         (AlternativesFormat(), '{"NBest": [{"Lexical": "a"}]}\nb\n', r"x:2: not JSON"),
-        (WhisperFormat(), '[{"text": "a", "avg_logprob": -1}]\n[{"text": "a"}]', r"features of segment 1 are none, expected avg"),
+        (WhisperFormat(), '[{"text": "a", "avg_logprob": -1}]\n[{"text": "a"}]', r"x:2: the hypothesis lacks feature 'avg_logprob', unlike line 1"),
         (AlternativesFormat(), '{"alternatives": [{"transcript": "a"}], "rerank": {"scores": [1, 2]}}', r"'scores' must be 1 finite numbers"),
     ],
 )  # fmt: skip
@@ -331,8 +330,9 @@ def test_a_rescored_record_keeps_its_other_keys():
         first, Rescored(("new",), np.array([[1.0], [2.0]]), np.array([0.1, 0.2]), [1, 0])
     )
     record = json.loads(line)
-    assert record["resultEndTime"] == "1.5s"
-    assert [item["transcript"] for item in record["alternatives"]] == ["so is it", "so it is"]
+    (result,) = record["results"]
+    assert (record["id"], result["resultEndTime"]) == ("utt-07", "1.5s")
+    assert [item["transcript"] for item in result["alternatives"]] == ["so is it", "so it is"]
     assert record["rerank"] == {
         "segment": "utt-07",
         "scores": [0.2, 0.1],

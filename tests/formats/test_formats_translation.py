@@ -7,11 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rerank_adapters.formats.completions import CompletionsFormat
 from rerank_adapters.formats.guessing import guess
+from rerank_adapters.formats.json_programs import (
+    CompletionsFormat,
+    Ctranslate2Format,
+    SockeyeFormat,
+    TransformersFormat,
+)
 from rerank_adapters.formats.plain import PlainFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
-from rerank_adapters.formats.translation_json import Ctranslate2Format, SockeyeFormat, TransformersFormat
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored
 
@@ -171,24 +175,36 @@ def test_completions_rescored():
 @pytest.mark.parametrize(
     ("format", "text", "said"),
     [
-        (CompletionsFormat(), "{}", r"x:1: expected choices, outputs, candidates with an object for each text"),
-        (CompletionsFormat(), '{"choices": [{"text": 1}]}', r"expected a text for each object"),
+        (
+            CompletionsFormat(),
+            "{}",
+            r"x:1: expected choices, outputs, candidates with an object and a text for each text",
+        ),
+        (
+            CompletionsFormat(),
+            '{"choices": [{"text": 1}]}',
+            r"expected choices, outputs, candidates with an object and a text for each",
+        ),
         (
             CompletionsFormat(),
             '{"custom_id": "a", "response": {"status_code": 429, "body": {"error": {"message": "rate\\nlimit"}}}}',
             r"for each text; the request failed: rate limit",
         ),
         (SockeyeFormat(), "{}", r'x:1: expected an object with "translations" or "translation"'),
-        (SockeyeFormat(), '{"translation": "a", "score": -Infinity}', r'"scores" must have a finite number'),
-        (Ctranslate2Format(), '{"hypotheses": [[1]]}', r"expected tokens or a text for each hypothesis"),
+        (SockeyeFormat(), '{"translation": "a", "score": -Infinity}', r"x:1: score is -inf, expected a finite number"),
+        (
+            Ctranslate2Format(),
+            '{"hypotheses": [[1]]}',
+            r'expected an object with "hypotheses", tokens or a text for each hypothesis',
+        ),
         (
             Ctranslate2Format(),
             '{"hypotheses": [["a"]], "scores": [1, 2]}',
-            r'"scores" must have a finite number for each',
+            r"'scores' must be 1 finite numbers, one for each hypothesis",
         ),
-        (TransformersFormat(), '{"sequences": [[1, 2]]}', r"decode the tokens with batch_decode"),
+        (TransformersFormat(), '{"sequences": [[1, 2]]}', r"decoded with batch_decode"),
         (TransformersFormat(n=2), '{"sequences": ["a", "b", "c"]}', r"3 sequences, expected a multiple of n = 2"),
-        (TransformersFormat(), '[{"x": 1}]', r"expected one of translation_text, generated_text"),
+        (TransformersFormat(), '[{"x": 1}]', r"an array of objects with one of translation_text, generated_text"),
     ],
 )
 def test_errors(format, text, said):

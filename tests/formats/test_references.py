@@ -145,7 +145,11 @@ def test_the_transcripts_of_hyporadise_are_references_by_id_and_without_ids_by_n
     with pytest.raises(FormatError, match=r"a: no line for segment id 'u-c' among the 2 ids .* in 'json' form"):
         references.for_segments(["u-a", "u-c"])
     (tmp_path / "b").write_text(lines.replace("id", "no"))
-    references = read_references([tmp_path / "b"])
+    with pytest.raises(
+        FormatError, match=r"b: no record has an id .*, but 'no' has .*: id_key=no reads them, id_key=none"
+    ):
+        read_references([tmp_path / "b"])
+    references = read_references([tmp_path / "b"], "json,id_key=none")
     assert references.for_segments(["1", "0"]) == [("oh no",), ("so it is",)]
     assert references.ids == ["0", "1"]
     (tmp_path / "nemo").write_text('{"audio_filepath": "wav/u-a.wav", "text": "oh no"}\n')

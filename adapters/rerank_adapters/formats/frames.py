@@ -13,7 +13,7 @@ from math import isfinite, isnan
 from numbers import Real
 from typing import Any
 
-from rerank_adapters.formats.record_keys import OUTPUT_KEYS
+from rerank_adapters.formats.records import OUTPUT_KEYS
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
 from rerank_plugins.core.errors import suggestion
 

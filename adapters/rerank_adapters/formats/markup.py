@@ -18,7 +18,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from rerank_adapters.formats.guessing import MAX_LINES
-from rerank_adapters.formats.record_keys import Role
+from rerank_adapters.formats.records import Role
 from rerank_plugins import FormatError
 
 TAG = re.compile(r"<(/?)(srcset|refset|tstset|doc|src|ref|hyp|seg)\b([^>]*)>", re.IGNORECASE)

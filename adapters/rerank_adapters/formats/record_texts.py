@@ -19,18 +19,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rerank_adapters.formats.json_lists import json_records
 from rerank_adapters.formats.named_columns import delimited_rows, separator_of
-from rerank_adapters.formats.record_keys import (
-    ID_KEYS,
-    OF_ROLE,
-    TEXT_KEYS,
-    JsonKeys,
-    KeysError,
-    Role,
-    form_option,
-    own_keys,
-)
+from rerank_adapters.formats.record_keys import JsonKeys, form_option, own_keys
+from rerank_adapters.formats.records import ID_KEYS, OF_ROLE, TEXT_KEYS, Ids, Role, json_records
 from rerank_plugins import FormatError
 from rerank_plugins.core.json_and_toml import read_json
 
@@ -48,17 +39,19 @@ def record_texts(lines: Sequence[str], path: str, role: Role = "reference", keys
     records = list(_rows(lines, path) if _columns(lines[0]) else _objects(lines, path))
     own = own_keys((record for record, _ in records), role)
     beside_hypotheses = role != "output" and bool(own)  # in rows of lists, which repeat the text of their segment
+    ids = Ids(keys.id_key)
     for place, (record, line) in enumerate(records):
         try:
             text = keys.text_of(record, role, own)
-            id_ = keys.checked_id(keys.id_of(record), record) or str(place)
-        except KeysError as error:
+            id_ = ids.next(record) or str(place)
+        except ValueError as error:
             raise FormatError(str(error), path=path, line=line) from None
         text = " ".join(text.split())
         if id_ in texts and not (beside_hypotheses and text == texts[id_]):
             other = f", with another {role}" if beside_hypotheses else ""
             raise FormatError(f"the id {id_!r} occurs twice{other}", path=path, line=line)
         texts[id_] = text
+    ids.check_read(path)
     return texts
 
 
@@ -133,8 +126,7 @@ def _rows(lines: Sequence[str], path: str) -> Iterator[tuple[Mapping[str, Any], 
 
 def _objects(lines: Iterable[str], path: str) -> Iterator[tuple[Mapping[str, Any], int]]:
     """Each object with its line; the elements of an array are records. Raises FormatError for other values."""
-    for record, _, line, _ in json_records((f"{line}\n" for line in lines), path):
-        for item in record if isinstance(record, list) else [record]:
-            if not isinstance(item, dict):
-                raise FormatError("expected an object with a text and an id", path=path, line=line)
-            yield item, line
+    for record, _, line in json_records((f"{line}\n" for line in lines), path):
+        if not isinstance(record, dict):
+            raise FormatError("expected an object with a text and an id", path=path, line=line)
+        yield record, line

@@ -14,8 +14,7 @@ A file has one of these forms:
 `auto` means one of the forms after `trn` where the file shows it (JSON lines with a transcript, tags,
 `utterance:<TAB>ref=`, the name *.stm), or the name *.trn, then `lines` where the ids of all segments are numbers.
 Otherwise it means the form with ids in which the file has the id of every segment. Files without lists have ids where
-they share them, and lines that may have ids are not read as text unless they are called `lines`: see
-reference_forms.py.
+they share them, and lines that may have ids are not read as text unless called `lines`: see reference_forms.py.
 """
 
 from __future__ import annotations
@@ -32,8 +31,9 @@ from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.guessing import unmistakable
 from rerank_adapters.formats.markup import Place, without_markup
 from rerank_adapters.formats.no_text import check_text
-from rerank_adapters.formats.record_keys import JsonKeys, Role
+from rerank_adapters.formats.record_keys import JsonKeys
 from rerank_adapters.formats.record_texts import one_sided, record_texts, shows_table
+from rerank_adapters.formats.records import Role
 from rerank_adapters.formats.reference_forms import (
     ID_FORMS,
     MIN_LINES_WITH_IDS,

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rerank_adapters.formats.guessing import Guess, format_of, guess_folder, unmistakable
-from rerank_adapters.formats.json_lists import JsonFormat
 from rerank_adapters.formats.reading import stream_file
+from rerank_adapters.formats.record_lists import RecordsFormat
 from rerank_adapters.formats.record_texts import record_texts, shows_records, shows_table
 from rerank_adapters.formats.references import ReferenceForm, References, named_form, read_lines, references_of
 from rerank_plugins import FormatError, NBestList
@@ -43,7 +43,7 @@ def read_outputs(path: str | Path, form: ReferenceForm = "auto") -> References:
         shown = None  # a row for each segment, with a column such as `pred_text` for its output
     records = named == "json" or (named == "auto" and shows_records(lines, "output"))
     if shown is not None and not keys.key:
-        has_id_key = isinstance(format_of(shown), JsonFormat)
+        has_id_key = isinstance(format_of(shown), RecordsFormat)
         if keys.id_key and not has_id_key:
             raise FormatError(f"reads as {shown.title}, and id_key is an option of records in JSON", path=name)
         try:
