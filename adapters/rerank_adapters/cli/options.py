@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -58,37 +58,30 @@ def plugin_names(kind: str) -> Callable[[click.Context, click.Parameter, str], l
 class NewFile(click.Path):
     """A file to write; `-` is stdout, unless `needed` says what is wanted of a kind of file that goes to none.
 
-    Raises ConfigError before any work where the folder of the file does not exist or may not be written.
+    `refused` has the errors of names with other endings. Raises ConfigError before any work, also where the folder of
+    the file does not exist or may not be written.
     """
 
-    def __init__(self, needed: str = "") -> None:
+    def __init__(self, needed: str = "", refused: Mapping[str, str] = {}) -> None:
         super().__init__(path_type=Path)
-        self.needed = needed
+        self.needed, self.refused = needed, refused
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ARG002
         """The path of the file."""
         path = Path(value)
+        if error := self.needed if str(value) == "-" else self.refused.get(path.suffix):
+            raise ConfigError(error.format(value))
         if str(value) != "-":
             check_output(path)
-        elif self.needed:
-            raise ConfigError(self.needed)
         return path
-
-
-class NewTable(NewFile):
-    """A feature table to write."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """The path of the table. Raises ConfigError for a file that is named as another kind of table."""
-        if Path(value).suffix == ".parquet":
-            written = "`to_parquet` of FeatureTable in Python writes Parquet"
-            raise ConfigError(f"{value}: a feature table is an .npz file; {written}")
-        return super().convert(value, param, ctx)
 
 
 output_file = NewFile()
 model_file = NewFile("a model goes to a file, not to stdout: give -o MODEL")
-table_file = NewTable("a feature table is written to a file, not to stdout: wanted -o TABLE.npz")
+table_file = NewFile(
+    "a feature table is written to a file, not to stdout: wanted -o TABLE.npz",
+    {".parquet": "{}: a feature table is an .npz file; `to_parquet` of FeatureTable in Python writes Parquet"},
+)
 FILE = click.Path(path_type=Path)  # or a folder, which need not exist
 
 
@@ -106,27 +99,22 @@ class Form(click.Choice[str]):
 
 
 PLUGIN_HELP = "NAME or NAME,option=value,… (see `rerank plugins`)"
+
+
+def plugin_option(*names: str, kind: str, help: str, **settings: Any) -> Callable[[Any], Any]:
+    """An option whose values are plugins of a kind, or files; `help` is followed by how they are written."""
+    more = " Repeatable." if settings.get("multiple") else ""
+    settings = {"metavar": kind.upper(), "help": f"{help}: {PLUGIN_HELP}.{more}", **settings}
+    return click.option(*names, shell_complete=plugin_names(kind), **settings)
+
+
 config_option = click.option(
     "-c", "--config", type=FILE, metavar="FILE",
     help="Read settings from this config (TOML); flags replace its tables.",
 )  # fmt: skip
-format_option = click.option(
-    "--format", "format_", metavar="FORMAT", shell_complete=plugin_names("format"),
-    help=f"The format of the n-best lists: {PLUGIN_HELP}.",
+format_option = plugin_option(
+    "--format", "format_", kind="format", help="The format of the n-best lists",
     show_default="what the first lines show",
-)  # fmt: skip
-feature_option = click.option(
-    "-f", "--feature", "features", multiple=True, metavar="FEATURE", shell_complete=plugin_names("feature"),
-    help=f"Extract this feature: {PLUGIN_HELP}. Repeatable.",
-)  # fmt: skip
-metric_option = click.option(
-    "-m", "--metric", "metrics", multiple=True, metavar="METRIC", shell_complete=plugin_names("metric"),
-    help=f"Use this metric: {PLUGIN_HELP}. Repeatable.",
-)  # fmt: skip
-tuner_option = click.option(
-    "-t", "--tuner", metavar="TUNER", shell_complete=plugin_names("tuner"),
-    help=f"Tune with this tuner: {PLUGIN_HELP}.",
-    show_default="mira",
 )  # fmt: skip
 source_option = click.option(
     "--source", type=FILE, metavar="FILE", help="Read the source sentences from this file, one line per segment."
@@ -175,19 +163,24 @@ class JobOption(NamedTuple):
     `--tuner mira,passes=20` replaces all of `[tuner]`.
     """
 
-    option: Callable[[Any], Any]
     key: str
+    option: Callable[[Any], Any]
     kind: str = ""
 
 
+feature_option = plugin_option(
+    "-f", "--feature", "features", kind="feature", help="Extract this feature", multiple=True
+)
+metric_option = plugin_option("-m", "--metric", "metrics", kind="metric", help="Use this metric", multiple=True)
+tuner_option = plugin_option("-t", "--tuner", kind="tuner", help="Tune with this tuner", show_default="mira")
 JOB_OPTIONS = {
-    "features": JobOption(feature_option, "feature", "feature"),
-    "metrics": JobOption(metric_option, "metric", "metric"),
-    "tuner": JobOption(tuner_option, "tuner", "tuner"),
-    "format_": JobOption(format_option, "nbest", "format"),
-    "jobs": JobOption(jobs_option, "jobs"),
-    "seed": JobOption(seed_option, "seed"),
-    "trust_pairs": JobOption(trust_pairs_option, "trust_pairs"),
+    "features": JobOption("feature", feature_option, "feature"),
+    "metrics": JobOption("metric", metric_option, "metric"),
+    "tuner": JobOption("tuner", tuner_option, "tuner"),
+    "format_": JobOption("nbest", format_option, "format"),
+    "jobs": JobOption("jobs", jobs_option),
+    "seed": JobOption("seed", seed_option),
+    "trust_pairs": JobOption("trust_pairs", trust_pairs_option),
 }
 
 
@@ -202,7 +195,7 @@ def job_of(config: Path | None, **given: Any) -> Job:
     job = Job.of(read_config(config) if config else Config(), click.get_current_context().obj)
     tables: dict[str, Any] = {}
     for name, value in given.items():
-        _, key, kind = JOB_OPTIONS[name]
+        key, _, kind = JOB_OPTIONS[name]
         if kind and value:
             written = partial(job.names.written, kind)
             value = written(value) if isinstance(value, str) else [written(one) for one in value]
