@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,44 +24,37 @@ from rerank_plugins.core.plugins import Registry
 from rerank_plugins.kit.files.standard_streams import data_stream
 
 if TYPE_CHECKING:
+    from rerank_adapters.data.content import ContentCheck
     from rerank_adapters.data.dataset import Dataset, Files
-    from rerank_adapters.job.config import Config, DataSet
     from rerank_adapters.job.job import Job
+    from rerank_plugins import NBestFormat
 
 
-def data_of_job(job: Job, config: Path, name: str | None, segment: str) -> Dataset:
-    """The data set of a job that has a segment. Raises ConfigError for a data set or a segment that is not there."""
+def data_with(
+    segment: str, sets: Mapping[str, Files], form: NBestFormat, where: str, content: ContentCheck | None = None
+) -> Dataset:
+    """The first data set that has a segment, of files by name. Raises ConfigError where none has it."""
     from rerank_adapters.data.dataset import Dataset
 
-    for set_name, data_set in _data_sets(job.config, config, name).items():
-        data = Dataset.read(set_name, job.files(data_set), job.format, "evaluation")
-        warn(data.findings)
+    ids: list[str] = []
+    for name, files in sets.items():
+        data = Dataset.read(name, files, form, "tuning", content)
+        warn([*data.findings, *data.doubts])
         if segment in data.ids:
             return data
-    where = f"the data set {name!r}" if name else f"{config}"
-    raise ConfigError(f"{where} has no segment {segment!r}")
+        ids += data.ids
+    raise ConfigError(f"{where} has no segment {segment!r}{suggestion(segment, ids)}")
 
 
-def data_of_lists(job: Job, files: Files, segment: str) -> Dataset:
-    """The lists. Raises ConfigError where they lack a segment, or are not those of the references."""
-    from rerank_adapters.data.dataset import Dataset
-
-    data = Dataset.read("lists", files, job.format, "tuning", job.content_check(styles=False))
-    warn([*data.findings, *data.doubts])
-    if segment not in data.ids:
-        raise ConfigError(f"{files.lists[0]}: no segment {segment!r}{suggestion(segment, data.ids)}")
-    return data
-
-
-def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSet]:
-    """By name, the data set of that name, or all, those to test on first. Raises ConfigError for an unknown name."""
+def sets_of(job: Job, config: Path, name: str | None) -> dict[str, Files]:
+    """The files of the data set of a name, or of all, those to test on first. Raises ConfigError for other names."""
     from rerank_adapters.job.job import TUNE
 
-    sets = {test.name: test for test in config.test}
-    if config.tune is not None:
-        sets[TUNE] = config.tune
+    sets = {test.name: job.files(test) for test in job.config.test}
+    if job.config.tune is not None:
+        sets[TUNE] = job.files(job.config.tune)
     if name is not None and name not in sets:
-        raise ConfigError(f"{path}: no data set named {name!r}{suggestion(name, sets)}")
+        raise ConfigError(f"{config}: no data set named {name!r}{suggestion(name, sets)}")
     return sets if name is None else {name: sets[name]}
 
 
@@ -130,6 +124,9 @@ def command(
         raise ConfigError("--work and --set belong to a job: give -c instead of -w")
     if weights is not None and not files.references and {hypothesis, against} & {"oracle", "worst"}:
         raise ConfigError("the best and the worst hypothesis are known by references: give -r")
+    if weights is not None and not files.lists:
+        raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
+    folder = Path()
     if config is not None:
         own = options.job_of(config)
         folder = work or work_folder(own, config)
@@ -139,19 +136,16 @@ def command(
     assert weights is not None  # checked above
     tuned = read_weights(weights)
     job = Job.of_record(tuned.provenance, weights, registry).changed(trust_pairs=trust_pairs)
-    models = job.language_models
-    table_file = None
     if config is not None:
         models = own.language_models  # also those that no feature uses
-        data = data_of_job(own, config, name, segment)
-        table_file = folder / f"{data.name}.npz"
-    elif not files.lists:
-        raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
+        where = f"the data set {name!r}" if name else f"{config}"
+        data = data_with(segment, sets_of(own, config, name), own.format, where)
     else:
+        models, content = job.language_models, job.content_check(styles=False)
         with job.reading_lists():
-            data = data_of_lists(job, files, segment)
-    place = data.ids.index(segment)
-    if table_file is not None and table_file.is_file():
+            data = data_with(segment, {"lists": files}, job.format, f"{files.lists[0]}", content)
+    place, table_file = data.ids.index(segment), folder / f"{data.name}.npz"
+    if config is not None and table_file.is_file():
         whole = FeatureTable.load(table_file)
         check_same_lists(data.lists, whole)
         table, _ = whole.take_segments([place])
