@@ -22,7 +22,7 @@ from rerank_adapters.report.held_out import cross_validation_table
 from rerank_adapters.report.output import drawn as drawn_report
 from rerank_adapters.report.page import headline, html_page
 from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines, tick_label, ticks
-from rerank_adapters.report.tables import Table, bucket_table, flat_rows, score_table, segment_table
+from rerank_adapters.report.tables import Table, bucket_table, score_table, segment_table
 from rerank_adapters.report.terminal import print_changes, print_evaluation, print_table
 from rerank_adapters.report.words import marked, word_differences
 from rerank_adapters.tuning.cross_validation import CrossValidation, CrossValidationRow
@@ -147,7 +147,8 @@ def test_tsv_is_read_back(evaluation):
     assert float(system["score"]) == pytest.approx(scores.score, rel=1e-5)
     assert float(system["p_bootstrap"]) == pytest.approx(scores.comparison.bootstrap_p, rel=1e-5)
     assert [row["system"] for row in rows[2:4]] == ["oracle (exact)", "anti-oracle (exact)"]
-    assert len({len(row) for row in flat_rows(evaluation)}) == 1
+    assert list(rows[0]) == list(evaluation.records()[0])
+    assert not any(None in row or None in row.values() for row in rows)
 
 
 def test_json_has_everything(evaluation):

@@ -154,7 +154,12 @@ class Evaluation:
                         "difference_high": difference_high,
                         "p_bootstrap": compared and compared.bootstrap_p,
                         "p_randomisation": compared and compared.randomisation_p,
+                        "resamples_won": compared and compared.better,
+                        "wins": compared and compared.wins,
+                        "losses": compared and compared.losses,
+                        "ties": compared and compared.ties,
                         "stars": compared.stars if compared else "",
+                        "signature": metric.signature,
                     }
                 )
         return records

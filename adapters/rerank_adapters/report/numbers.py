@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from rerank_adapters.evaluation.baselines import HIGHEST_TOTAL
-from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResult, SystemScore
+from rerank_adapters.evaluation.comparisons import Comparison
+from rerank_adapters.evaluation.result import Evaluation, MetricResult, SystemScore
 
 
 def score(value: float) -> str:

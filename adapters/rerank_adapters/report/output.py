@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -15,13 +14,12 @@ from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.report import page, text
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.terminal import print_evaluation, print_table
-from rerank_adapters.report.text import markdown_table
+from rerank_adapters.report.text import Record, markdown_table, records_tsv
 from rerank_plugins import open_atomic
 from rerank_plugins.kit.files.standard_streams import data_stream
 
 WRITERS = {"tsv": text.tsv, "json": text.json, "markdown": text.markdown, "latex": text.latex, "html": page.html_page}
 WIDTH = 80  # columns of reports that go to no terminal
-Record = Mapping[str, Any]
 
 
 class ReportConsole(Console):
@@ -80,22 +78,3 @@ def write_records(records: Sequence[Record], tables: Sequence[Table], style: str
             out.write(json.dumps(list(records), ensure_ascii=False, indent=1) + "\n")
         else:
             out.write("\n".join(map(markdown_table, tables)))
-
-
-def records_tsv(records: Sequence[Record]) -> str:
-    """A header and a line per record; the columns are the keys of all records, in order of first occurrence.
-
-    >>> records_tsv([{"a": 0.5, "b": None}, {"a": 1, "c": "x"}]).split()
-    ['a', 'b', 'c', '0.5', '1', 'x']
-    """
-    columns = list(dict.fromkeys(key for record in records for key in record))
-    lines = ["\t".join(columns)]
-    lines += ["\t".join(_cell(record.get(column)) for column in columns) for record in records]
-    return "\n".join(lines) + "\n"
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    text = f"{value:.9g}" if isinstance(value, float) else str(value)
-    return " ".join(text.split()) if "\t" in text or "\n" in text else text

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rerank_adapters.evaluation.comparisons import Comparison
 from rerank_adapters.evaluation.errors import MIN_STRETCHES
-from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResult
+from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_adapters.metrics.alignment import CORRECT, DELETION, INSERTION, SUBSTITUTION, Alignment
 from rerank_adapters.report import numbers
 from rerank_adapters.runtime.progress import counted
@@ -113,26 +114,6 @@ def gain_table(evaluation: Evaluation) -> Table:
         rows.append((name, *map(_comparison_cell, comparisons)))
     header = ("gain", *(f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in evaluation.metrics))
     return Table(f"Gains of {' and '.join(systems)}", header, tuple(rows))
-
-
-def flat_rows(evaluation: Evaluation) -> Iterator[tuple[str, ...]]:
-    """A header, then a row of all numbers for each metric and system, for spreadsheets and scripts."""
-    yield (
-        *("metric", "system", "score", "low", "high", "difference", "difference_low", "difference_high"),
-        *("p_bootstrap", "p_randomisation", "resamples_won", "wins", "losses", "ties", "stars", "signature"),
-    )
-    for metric in evaluation.metrics:
-        for s in metric.systems:
-            c = s.comparison
-            values = [s.score, *(s.interval or (None, None))]
-            values += [c.difference, *(c.interval or (None, None))] if c else [None] * 3
-            values += [c.bootstrap_p, c.randomisation_p, c.better] if c else [None] * 3
-            counts = [str(c.wins), str(c.losses), str(c.ties), c.stars] if c else [""] * 4
-            cells = ["" if n is None else f"{n:.6g}" for n in values]
-            yield metric.name, s.system, *cells, *counts, metric.signature
-        if metric.oracle:
-            for name, value in (("oracle", metric.oracle.best), ("anti-oracle", metric.oracle.worst)):
-                yield metric.name, f"{name} ({metric.oracle.kind})", f"{value:.6g}", *[""] * 12, metric.signature
 
 
 def _score_cell(metric: MetricResult, system: str) -> str:

@@ -1,14 +1,16 @@
-"""Writes an evaluation as TSV, JSON, Markdown and LaTeX, and the registered plugins as one Markdown page."""
+"""Writes evaluations and records as TSV, JSON, Markdown and LaTeX, and the registered plugins as a Markdown page."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rerank_adapters.evaluation.result import Evaluation
-from rerank_adapters.report.tables import Table, flat_rows, score_table
+from rerank_adapters.report.tables import Table, score_table
 from rerank_plugins.core.plugins import Entry, Option
 
+Record = Mapping[str, Any]
 HEAD = """# Plugins and their options
 
 This page is made by `rerank plugins --as markdown`. In a config a plugin is a table, `use = "NAME"` and its options as
@@ -67,8 +69,15 @@ def _row(option: Option) -> str:
 
 
 def tsv(evaluation: Evaluation) -> str:
-    """A header and a line for each metric and system, separated by tabs."""
-    return "".join("\t".join(_one_line(cell) for cell in row) + "\n" for row in flat_rows(evaluation))
+    """The records of an evaluation, and behind those of each metric its oracles, separated by tabs."""
+    records, rows = evaluation.records(), list[Record]()
+    for metric in evaluation.metrics:
+        rows += [record for record in records if record["metric"] == metric.name]
+        if metric.oracle:
+            for name, score in (("oracle", metric.oracle.best), ("anti-oracle", metric.oracle.worst)):
+                of_lists = {"metric": metric.name, "system": f"{name} ({metric.oracle.kind})", "score": score}
+                rows.append({**of_lists, "signature": metric.signature})
+    return records_tsv(rows)
 
 
 def json(evaluation: Evaluation) -> str:
@@ -118,5 +127,20 @@ def _latex(text: str) -> str:
     return "".join(LATEX.get(character, character) for character in text)
 
 
-def _one_line(text: str) -> str:
-    return text.replace("\t", " ").replace("\n", " ")
+def records_tsv(records: Sequence[Record]) -> str:
+    """A header and a line per record; the columns are the keys of all records, in order of first occurrence.
+
+    >>> records_tsv([{"a": 0.5, "b": None}, {"a": 1, "c": "x"}]).split()
+    ['a', 'b', 'c', '0.5', '1', 'x']
+    """
+    columns = list(dict.fromkeys(key for record in records for key in record))
+    lines = ["\t".join(columns)]
+    lines += ["\t".join(_cell(record.get(column)) for column in columns) for record in records]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = f"{value:.9g}" if isinstance(value, float) else str(value)
+    return " ".join(text.split()) if "\t" in text or "\n" in text else text

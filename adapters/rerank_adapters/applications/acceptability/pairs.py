@@ -181,7 +181,8 @@ def command(
     rerank acceptability pairs pairs.tsv -f unigram -f dependency-lm \\
         --column '*.total' --failures failures.tsv
     """  # noqa: D301
-    from rerank_adapters.report.output import records_tsv, write_records
+    from rerank_adapters.report.output import write_records
+    from rerank_adapters.report.text import records_tsv
 
     summary_line = SummaryLine()
     job = job.changed(feature=with_models(job.config.feature, models, job.names))

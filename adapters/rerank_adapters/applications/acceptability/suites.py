@@ -66,7 +66,8 @@ def command(
     rerank acceptability suites suites/*.json -M lm.ngram -M unigram \\
         --surprisals bits.tsv
     """  # noqa: D301
-    from rerank_adapters.report.output import records_tsv, write_records
+    from rerank_adapters.report.output import write_records
+    from rerank_adapters.report.text import records_tsv
 
     summary_line = SummaryLine()
     if not models:
