@@ -182,7 +182,6 @@ CASES = {
         "word-classes": [{}],
     },
     "format": {
-        "auto": ["moses.nbest", "sockeye.jsonl"],
         "moses": ["moses.nbest", "moses_old.nbest", "moses_sparse.nbest"],
         "cdec": ["cdec.nbest"],
         "joshua": ["joshua.nbest", "joshua_old.nbest"],

@@ -87,7 +87,8 @@ def test_a_registry_imports_no_plugin_until_it_is_used():
         print(*sys.modules)"""
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     registered, used, everything = (set(line.split()) for line in ran.stdout.splitlines())
-    assert {name for name in registered if not name.endswith(".plugin")} == {"rerank_adapters.formats.named_formats"}
+    others = {name for name in registered if not name.endswith(".plugin")}
+    assert all(name.startswith("rerank_adapters.formats.") for name in others)  # the catalogue is a table of objects
     assert used == {"rerank_plugins.lists.plugin", "rerank_plugins.lists.length"}
     assert everything & HEAVY == set()
 

@@ -199,16 +199,14 @@ class Rescored(NamedTuple):
 class NBestFormat(ABC):
     """A file format of n-best lists. Lines include their line ends, so that a list is written as it was read.
 
-    A format without a method `write` is read alone, and its lists are written in the format of Moses. Where
-    `reads_json` is True, lines are JSON objects, as which the rows of Parquet and Arrow files are read.
+    A format without a method `write` is read alone, and its lists are written in the format of Moses. `sign` is a
+    regular expression, which is searched in the first 40 lines of a file, without empty ones: where no format is named,
+    files that have it are read in this format. Where `reads_json` is True, lines are JSON objects, as which the rows of
+    Parquet and Arrow files are read.
     """
 
+    sign: ClassVar[str] = ""
     reads_json: ClassVar[bool] = False
-
-    @property
-    def guessed_name(self) -> str | None:
-        """The name of the format that the lists read so far have; None where the format is no guess."""
-        return None
 
     def spelling(self, text: str) -> str:
         """The text as the format writes it where it was not read from it: what separates lines or columns has no place.

@@ -126,6 +126,8 @@ class Entry:
     @property
     def summary(self) -> str:
         """The first line of the factory's docstring."""
+        if isinstance(self.factory, Variant):
+            return self.factory.about
         return (inspect.getdoc(self.factory) or "").partition("\n")[0]
 
     @property
@@ -135,10 +137,46 @@ class Entry:
 
     def options(self) -> list[Option]:
         """The dataclass fields of the factory that a user may set."""
+        if isinstance(self.factory, Variant):
+            return self.factory.option_list()
         if not dataclasses.is_dataclass(self.factory):
             return []
         types, plain = _types_of(self.factory)
         return [_option(f, types[f.name], plain[f.name]) for f in dataclasses.fields(self.factory) if f.init]
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """A factory that changes some fields of an object, a dataclass: its options.
+
+    `about` is what the object is, in a line; `options` are the names of the fields, in words. Where users call a field
+    by another name, this stands before it, as in `beam=n`.
+    """
+
+    made: Any
+    about: str
+    options: str = ""
+
+    def __call__(self, **values: Any) -> Any:
+        """The object with these values of options."""
+        fields = self._fields()
+        return dataclasses.replace(self.made, **{fields[name]: value for name, value in values.items()})
+
+    def option_list(self) -> list[Option]:
+        """The options, each with the object's value of the field as its default."""
+        types, plain = _types_of(type(self.made))
+        known = {f.name: f for f in dataclasses.fields(self.made)}
+        named = self._fields().items()
+        made = (_option(known[field], types[field], plain[field]) for _, field in named)
+        return [
+            dataclasses.replace(option, name=name, default=getattr(self.made, field))
+            for option, (name, field) in zip(made, named, strict=True)
+        ]
+
+    def _fields(self) -> dict[str, str]:
+        """By the name of each option, its field."""
+        parted = (word.partition("=") for word in self.options.split())
+        return {name: field or name for name, _, field in parted}
 
 
 @lru_cache(maxsize=512)
@@ -266,6 +304,10 @@ class Registry:
     def known(self, kind: str) -> dict[str, Entry]:
         """The plugins that a table of this kind may name: for a feature, the language models too."""
         return (self.entries["language_model"] if kind == "feature" else {}) | self.entries[kind]
+
+    def factories(self, kind: str) -> dict[str, Callable[..., Any]]:
+        """What makes the plugins of a kind, by their names."""
+        return {name: entry.factory for name, entry in self.known(kind).items()}
 
     def find(self, kind: str, name: str) -> Entry | None:
         """The entry of that name; None if there is none."""

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from rerank_adapters import read_nbest
 from rerank_adapters.formats import columnar
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.columnar import kind_of, open_lines
 from rerank_adapters.formats.columnar_writing import open_rows
-from rerank_adapters.formats.named_formats import format_named
 from rerank_adapters.formats.reading import stream_file
 from rerank_adapters.formats.writing import open_lists
 from rerank_plugins import ConfigError, FeatureTable, FormatError, Hypothesis, NBestList, open_text
@@ -197,7 +197,7 @@ def test_memory_is_bounded_by_a_group_of_rows(tmp_path):
         row_group_size=512,
     )  # fmt: skip
     tracemalloc.start()
-    assert sum(len(nbest) for nbest in stream_file(path, format_named("rows"))) == rows
+    assert sum(len(nbest) for nbest in stream_file(path, FORMATS["rows"]())) == rows
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1_600_000  # bytes; all texts have more than 2 MB, and their JSON twice that
@@ -207,7 +207,7 @@ def test_memory_is_bounded_by_a_group_of_rows(tmp_path):
 def test_lists_are_written_as_rows(tmp_path, file):
     read = read_nbest(write(tmp_path / "x.parquet", ROWS), **COLUMNS)
     path = tmp_path / f"out-{file}"
-    with open_lists(path, format_named("rows", **COLUMNS)) as out:
+    with open_lists(path, FORMATS["rows"](**COLUMNS)) as out:
         for nbest in read:
             out.write(nbest)
     assert plain(read_nbest(path, **COLUMNS)) == plain(LISTS)

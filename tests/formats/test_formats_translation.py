@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rerank_adapters.formats.guessing import guess
 from rerank_adapters.formats.json_programs import (
     CompletionsFormat,
     Ctranslate2Format,
@@ -16,6 +15,7 @@ from rerank_adapters.formats.json_programs import (
 )
 from rerank_adapters.formats.plain import PlainFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
+from rerank_adapters.formats.recognition import guess
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored
 

@@ -82,7 +82,7 @@ def test_repeated_and_unsorted_files_are_merged_on_reading(tmp_path):
         "2 ||| x ||| LM= 1 ||| 0\n0 ||| y ||| LM= 2 ||| 0\n2 ||| x ||| LM= 3 ||| 0\n2 ||| x ||| LM= 1 ||| 9"
     )
     (tmp_path / "b").write_text("2 ||| z ||| LM= 1 ||| 0\r\n2 ||| x ||| LM= 3 ||| 0")
-    with pytest.raises(FormatError, match=r"a:3: segment 2 comes again after other segments"):
+    with pytest.raises(FormatError, match=r"a:3: segment 2 appears twice; merge the lists first"):
         read_nbest([golden, tmp_path / "b"], MosesFormat())
     nbests = read_nbest([golden, tmp_path / "b"], MosesFormat(), repeated=True)
     assert [(n.segment_id, [(h.text, *h.features) for h in n]) for n in nbests] == [
@@ -122,9 +122,11 @@ def test_merging_files_streams_where_it_can(tmp_path):
 
 
 def test_a_list_that_comes_once_is_left_as_it_is():
-    twice = NBestList("0", (Hypothesis("a"), Hypothesis("a")))
+    twice = NBestList("0", (Hypothesis("a", score=-1.0), Hypothesis("a", score=-1.0)))
     assert merge_all([twice]) == [twice]
     assert len(merge_all([twice, twice])[0]) == 1
+    samples = NBestList("0", (Hypothesis("a"), Hypothesis("a")))  # without scores, so that each of them counts
+    assert len(merge_all([samples, samples])[0]) == 4
 
 
 def test_source_of_the_first_list_that_has_one():

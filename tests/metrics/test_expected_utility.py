@@ -73,7 +73,6 @@ def test_it_decides_by_minimum_bayes_risk(samples: Path, tmp_path: Path) -> None
 def test_values_are_those_of_mbrs_in_less_time(metric: str, root: Path, tmp_path: Path) -> None:
     """The lists of the phrase-based example; the pseudo-references are those of another system's beam."""
     pytest.importorskip("mbrs.metrics", reason="not installed: pip install mbrs", exc_type=ImportError)
-    from rerank_adapters.formats.auto import AutoFormat
     from rerank_adapters.formats.reading import read_nbest
 
     if metric == "chrf":
@@ -85,8 +84,8 @@ def test_values_are_those_of_mbrs_in_less_time(metric: str, root: Path, tmp_path
 
         theirs = MetricBLEU(MetricBLEU.Config(num_workers=1))
     other = root / "example_nbest/mt/test.monotone.nbest"
-    lists = read_nbest([root / "example_nbest/mt/test.nbest"], AutoFormat())[:10]
-    references = {nbest.segment_id: nbest.texts for nbest in read_nbest([other], AutoFormat())}
+    lists = read_nbest([root / "example_nbest/mt/test.nbest"], None)[:10]
+    references = {nbest.segment_id: nbest.texts for nbest in read_nbest([other], None)}
     ours = ExpectedUtilityFeature(other, metric=metric)
     ours.extract(lists[0])  # reads the file and loads the kernels
 

@@ -25,7 +25,8 @@ from rerank_adapters.api.pipeline import Pipeline
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.frames import Roles, is_frame, lists_of_columns, lists_of_frame, lists_of_records
 from rerank_adapters.formats.reading import read_nbest as read_lists
-from rerank_adapters.job.loading import load
+from rerank_adapters.formats.recognition import format_of
+from rerank_adapters.job.loading import all_plugins, load
 from rerank_adapters.reranker import RankedHypothesis, Reranked, Reranker
 from rerank_adapters.runtime.progress import showing
 from rerank_adapters.weights import Weights
@@ -50,7 +51,7 @@ __all__ = [
 def read_nbest(
     data: object,
     *,
-    format: object = "auto",
+    format: object = None,
     source: str | Path | None = None,
     id: str | None = None,
     text: str | None = None,
@@ -58,11 +59,12 @@ def read_nbest(
 ) -> list[NBestList]:
     """The lists of files, of a folder, of a data frame or of records, one for each segment.
 
-    Files of one segment are merged, and lists come in the order of ids; `format` is theirs, as `load` takes it, and
-    `source` a file of source sentences. A frame (pandas, polars or Arrow) or a list of records has a row for each
-    hypothesis, and lists come in the order of their first rows; `id`, `text`, `score` and `source` name columns, by
-    default those of these names. Other numeric columns are features. Columns of files (CSV, TSV, JSON lines, Parquet,
-    Arrow) are named in the same way. Raises FormatError with file and line, or with the row.
+    Files of one segment are merged, and lists come in the order of ids; `format` is theirs, as `load` takes it, by
+    default the one that the first lines show, and `source` a file of source sentences. A frame (pandas, polars or
+    Arrow) or a list of records has a row for each hypothesis, and lists come in the order of their first rows;
+    `id`, `text`, `score` and `source` name columns, by default those of these names. Other numeric columns are
+    features. Columns of files (CSV, TSV, JSON lines, Parquet, Arrow) are named in the same way. Raises FormatError
+    with file and line, or with the row.
 
     >>> rows = [{"id": 1, "text": "so it is", "lm": -3.0}, {"id": 1, "text": "so is it", "lm": -4.0}]
     >>> read_nbest(rows)
@@ -91,8 +93,10 @@ def read_nbest(
     if isinstance(source, str) and (columns or format == "rows") and not Path(source).is_file():
         columns["source"], source = source, None
     if columns:
-        if format not in ("auto", "rows"):
+        if format not in (None, "rows"):
             raise TypeError(f"{next(iter(columns))}= names a column of a table, and the format is {format!r:.60}")
         format = {"use": "rows", **columns}
     with showing(False):
+        if format is None:
+            format = format_of(files[0], all_plugins().factories("format"))
         return read_lists(files, load(format, "format"), source)

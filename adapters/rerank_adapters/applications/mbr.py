@@ -23,7 +23,6 @@ import numpy as np
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_adapters.data.given_texts import pipeline_of
-from rerank_adapters.formats.auto import AutoFormat
 from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.outputs import OneBests
 from rerank_adapters.formats.pairing import warn
@@ -121,7 +120,7 @@ def expected_utilities(texts: Sequence[str], metric: Metric, weights: FloatArray
 def _lists(samples: Path | Iterable[NBestList | Sequence[str]]) -> list[NBestList]:
     """The lists of samples. Raises TypeError for a text, or a list of texts, in the place of several lists."""
     if isinstance(samples, Path):
-        return read_nbest([samples], AutoFormat())
+        return read_nbest([samples])
     if is_frame(samples):
         raise TypeError(
             "samples: wanted texts of each segment, found a data frame: read_nbest(frame) makes lists of it"
@@ -199,7 +198,7 @@ def command(
         raise ConfigError(f"found {len(job.config.metric)} metrics, wanted one utility (-m METRIC)")
     measure = job.measures[0]
     sources = Sources.read(source, "auto") if source else None
-    lists = read_nbest([Path(path) for path in samples], job.format, sources)
+    lists = read_nbest([Path(path) for path in samples], job.reading(samples).format, sources, samples=True)
     with CountingBar("lists", len(lists)) as bar:
         weighted = ((nbest, posteriors(nbest, posterior, scale)) for nbest in bar.over(lists))
         rows = Rows(Choice._fields, choices(weighted, measure.metric, measure.text))

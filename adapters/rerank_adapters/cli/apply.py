@@ -78,7 +78,7 @@ def command(
     from rerank_adapters.apply import pairs_of, rerank
     from rerank_adapters.data.unlike import ListFacts, unlike_tuning
     from rerank_adapters.formats.outputs import Arriving, OneBests, read_segments
-    from rerank_adapters.formats.reading import once, read_nbest, stream_nbest
+    from rerank_adapters.formats.reading import read_nbest, stream_nbest
     from rerank_adapters.formats.sources import Sources
     from rerank_adapters.formats.writing import open_lists
     from rerank_adapters.job.job import Job
@@ -90,9 +90,9 @@ def command(
     summary_line = SummaryLine()
     tuned = read_weights(weights)
     job = Job.of_record(tuned.provenance, weights, registry)
-    job = job.changed(nbest=job.names.written("format", format_) if format_ else None, jobs=jobs)
-    extraction = job.extraction(set_name or SET)
     paths = [Path(path) for path in nbest]
+    job = job.changed(nbest=job.names.written("format", format_) if format_ else None, jobs=jobs).reading(paths)
+    extraction = job.extraction(set_name or SET)
     alone = table is None and len(paths) == 1
     at_once = alone and ((arrives(paths[0]) and str(output) == "-") if stream is None else stream)
     if stream and not alone:
@@ -104,8 +104,8 @@ def command(
         columns = extraction.columns(read_lists, FeatureTable.load(table), table, all_columns=True)
         pairs = pairs_of(read_lists, columns)
     else:
-        lists = (stream_nbest if len(paths) == 1 else read_nbest)(paths, job.format, sources)
-        pairs = extraction.stream(lists if stream else once(lists, paths[0]), at_once=at_once)
+        reads = stream_nbest if len(paths) == 1 else read_nbest
+        pairs = extraction.stream(reads(paths, job.format, sources, repeated=bool(stream)), at_once=at_once)
     advice = "" if table else "; if it was computed elsewhere, name a table of these lists that has it with --table"
     spans = read_segments(segments) if segments is not None else None
     arriving, texts, lists_read = Arriving(form, spans, any_order=bool(stream)), dict[str, str](), 0

@@ -97,7 +97,7 @@ def command(
         refs = read_references(files.references, files.reference_form)
         of_systems = system_form or ("lines" if files.reference_form == "lines" else "auto")
         read = {name: read_outputs(path, of_systems) for name, path in named.items()}
-        lists = read_nbest(files.lists, job.format, lines=False) if files.lists else None
+        lists = read_nbest(files.lists, job.reading(files.lists).format, lines=False) if files.lists else None
     if not read and lists is None:
         raise ConfigError("there is nothing to evaluate: name at least one SYSTEM, or --nbest")
     if lists is None and refs.form == "auto":

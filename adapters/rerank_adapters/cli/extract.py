@@ -42,6 +42,7 @@ def command(
     from rerank_adapters.runtime.progress import StatusLine
 
     summary_line = SummaryLine()
+    job = job.reading(nbest)
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source, lines=False)
     extraction = job.extraction(set_name or SET, scheduler)

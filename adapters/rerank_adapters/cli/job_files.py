@@ -12,14 +12,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from rerank_adapters.cli.job_set import MIN_SHARED, Set
 from rerank_adapters.formats.columnar import open_lines
-from rerank_adapters.formats.guessing import MAX_LINES, guess, guess_folder, unmistakable
 from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.recognition import guess_file, head_of, unambiguous
 from rerank_adapters.formats.record_texts import shows_table
 from rerank_adapters.formats.reference_forms import shown_form
 from rerank_adapters.formats.segment_ids import is_number
@@ -114,8 +113,7 @@ class JobFiles:
 
     def _lists(self, path: Path) -> Set:
         """The lists of a file or a folder. Raises FormatError."""
-        shown = None if self.format else guess_folder(str(path)) if path.is_dir() else guess(_head(path), str(path))
-        table = self.format if shown is None else {"use": shown.name}
+        table = self.format or {"use": guess_file(path).name}
         nbests = read_nbest([path], Spec.read("format", table, self.names, "--format").make())
         return Set(self.told.get(path) or role_of(path.name), path.name, table, {path: nbests})
 
@@ -128,8 +126,8 @@ class JobFiles:
             if {role_of(child.name) for child in path.iterdir()} >= {*OF_LISTS}:
                 return None
         elif not self.format:
-            shown = unmistakable(_head(path), str(path))
-            is_text = shown is None or (shown.name == "rows" and _has_texts(path))
+            shown = unambiguous(head_of(path), str(path))
+            is_text = shown is None or (shown == "rows" and _has_texts(path))
             return None if is_text else self._lists(path)
         elif role_of(path.name, OF_TEXTS):
             return None
@@ -181,11 +179,6 @@ class JobFiles:
             raise FormatError(both, path=str(text))
 
 
-def _head(path: Path) -> list[str]:
-    with open_lines(path) as lines:
-        return list(islice(lines, MAX_LINES))
-
-
 def _has_texts(path: Path) -> bool:
     """Whether a table has one text for each id, as references have it."""
     with open_lines(path) as lines:
@@ -206,7 +199,7 @@ def _is_language_model(path: Path) -> bool:
         if model_kind(path) == "ngram":
             return True
         raise FormatError("is a model file of this program: give it to the feature that uses it", path=str(path))
-    return is_kenlm_binary(path) or [line.strip() for line in _head(path) if line.strip()][:1] == ["\\data\\"]
+    return is_kenlm_binary(path) or [line.strip() for line in head_of(path) if line.strip()][:1] == ["\\data\\"]
 
 
 def _fits_nowhere(text: Path, sets: Sequence[Set]) -> FormatError:

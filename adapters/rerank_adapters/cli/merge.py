@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,8 +57,8 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
     rerank lists merge A=a.en B=b.en C=c.en --agreement chrf -o test.nbest.gz
     """  # noqa: D301
     from rerank_adapters.data.dataset import lists_size
+    from rerank_adapters.formats.catalogue import FORMATS
     from rerank_adapters.formats.combination import combine, outputs_of_lines
-    from rerank_adapters.formats.plain import PlainFormat
     from rerank_adapters.formats.reading import merge_files, without_lines
     from rerank_adapters.formats.writing import check_written, open_lists
     from rerank_adapters.job.specs import Spec
@@ -70,13 +69,13 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
     if agreements and not decoders:
         raise ConfigError("--agreement compares the hypotheses of decoders with each other: name them, DECODER=FILE")
     if decoders:
-        # Each decoder has a format of its own, since a format that the first lines show is that of one file.
-        formats = {name: replace(job).format for name in decoders}
-        if job.config.nbest == {"use": "auto"}:
-            formats |= dict.fromkeys(outputs_of_lines(decoders), PlainFormat(n=1))
+        plain = set() if job.config.nbest else outputs_of_lines(decoders)
+        one_each = FORMATS["plain"](n=1)
+        formats = {name: one_each if name in plain else job.reading(files).format for name, files in decoders.items()}
         agreement = [_metric(job, job.names.written("metric", text)) for text in agreements]
         lists = combine({name: merge_files(paths, formats[name]) for name, paths in decoders.items()}, agreement)
     else:
+        job = job.reading(nbest)
         lists = merge_files(nbest, job.format)
     form = form or ("moses" if decoders else None)
     written = Spec.read("format", form, job.names, "--as").make() if form else job.format

@@ -7,12 +7,14 @@ size, all hypotheses have the features of the first one, all or none have totals
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from numbers import Real
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from rerank_plugins import FormatError, Hypothesis, NBestList
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, open_text
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.text import MAX_SCORE, finite_value, wild
 
@@ -33,6 +35,8 @@ class Item(NamedTuple):
     `source`  the source sentence, or None
     `raw`     what it was read from, with line ends; "" where it cannot be written as it was
     `last`    whether its list is known to be complete, so that nobody waits for the next line
+    `context` a sentence that the segment answers or follows, or None
+    `path`    its file, where that is one of several
     """
 
     id: str
@@ -45,6 +49,38 @@ class Item(NamedTuple):
     source: str | None = None
     raw: str = ""
     last: bool = False
+    context: str | None = None
+    path: str = ""
+
+
+class Reader(NBestFormat):
+    """A format that finds the hypotheses of a file, of which `lists_of` makes lists."""
+
+    @abstractmethod
+    def items(self, lines: Iterable[str], path: str) -> Iterator[Item]:
+        """Yield the hypotheses, those of a segment one after another. Raises FormatError with the path and line."""
+
+    def folder_items(self, folder: str) -> Iterator[Item]:
+        """Yield the hypotheses of the files of a folder. Raises FormatError where lists are never spread over files."""
+        raise FormatError("is a folder, expected a file", path=folder)
+
+    def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
+        """Yield a list for each run of hypotheses of one segment. Raises FormatError as `lists_of` does."""
+        return lists_of(self.items(lines, path), path)
+
+    def read_folder(self, folder: str) -> Iterator[NBestList]:
+        """Yield the lists of a folder. Raises FormatError as `lists_of` does."""
+        return lists_of(self.folder_items(folder), folder)
+
+    def items_of_files(self, paths: Iterable[Path]) -> Iterator[Item]:
+        """Yield the hypotheses of several files. Raises FormatError for a file without any."""
+        for path in map(str, paths):
+            item = None
+            with open_text(path) as lines:
+                for item in self.items(lines, path):
+                    yield item._replace(path=path)
+            if item is None:
+                raise FormatError("the file holds no n-best list", path=path)
 
 
 def lists_of(items: Iterable[Item], path: str, *, repeated: bool = False) -> Iterator[NBestList]:
@@ -63,10 +99,10 @@ def lists_of(items: Iterable[Item], path: str, *, repeated: bool = False) -> Ite
             run = []
         if not run:
             if not item.id:
-                raise FormatError("the id of the segment is missing", path=path, line=item.line or None)
+                raise FormatError("the id of the segment is missing", path=item.path or path, line=item.line or None)
             if item.id in seen and not repeated:
                 again = f"segment {item.id} appears twice; merge the lists first (`rerank lists merge`)"
-                raise FormatError(again, path=path, line=item.line or None)
+                raise FormatError(again, path=item.path or path, line=item.line or None)
             seen.add(item.id)
         first = first or item
         run.append(item)
@@ -84,7 +120,7 @@ def items_of(nbests: Iterable[NBestList]) -> Iterator[Item]:
     for nbest in nbests:
         last = len(nbest) - 1
         for row, (text, values, total, sparse, raw) in enumerate(nbest):
-            rest = nbest.feature_names, values, sparse, nbest.source, raw, row == last
+            rest = nbest.feature_names, values, sparse, nbest.source, raw, row == last, nbest.context
             yield Item(nbest.segment_id, nbest.line, text, total, *rest)
 
 
@@ -95,7 +131,7 @@ def _list(run: Sequence[Item], first: Item, path: str) -> NBestList:
     hypotheses = []
     for item in run:
         if item.names != first.names or (item.total is None) is scored:
-            item = _like(item, first, path)
+            item = _like(item, first, item.path or path)
         values = _floats((*item.values, item.total) if scored else item.values, item, path)
         total = values[-1] if scored else None
         dense = values[:-1] if scored and not alone else values
@@ -104,7 +140,7 @@ def _list(run: Sequence[Item], first: Item, path: str) -> NBestList:
             sparse = dict(zip(item.sparse, _floats([*item.sparse.values()], item, path, [*item.sparse]), strict=True))
         hypotheses.append(Hypothesis(item.text, dense, total, sparse, item.raw))
     names = (SCORE,) if alone else first.names
-    return NBestList(run[0].id, tuple(hypotheses), names, run[0].source, line=run[0].line)
+    return NBestList(run[0].id, tuple(hypotheses), names, run[0].source, run[0].context, run[0].line)
 
 
 def _like(item: Item, first: Item, path: str) -> Item:
@@ -153,7 +189,7 @@ def _floats(values: Sequence[Any], item: Item, path: str, names: Sequence[str] =
             return floats
     called = [f"feature {name!r}" for name in names or item.names]
     called += ["the total score"] * (len(values) - len(called))
-    return tuple(_number(value, name, path, item.line) for value, name in zip(values, called, strict=True))
+    return tuple(_number(value, name, item.path or path, item.line) for value, name in zip(values, called, strict=True))
 
 
 def _is_plain(numbers: str) -> bool:

@@ -17,7 +17,7 @@ from html import unescape
 from itertools import islice
 from typing import NamedTuple
 
-from rerank_adapters.formats.guessing import MAX_LINES
+from rerank_adapters.formats.recognition import MAX_LINES
 from rerank_adapters.formats.records import Role
 from rerank_plugins import FormatError
 

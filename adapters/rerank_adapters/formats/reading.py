@@ -17,8 +17,11 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.columnar import kind_of, open_lines
-from rerank_adapters.formats.decoder_features import ConstantFeatures, as_first
+from rerank_adapters.formats.decoder_features import ConstantFeatures, as_first, without_scores
+from rerank_adapters.formats.items import Item, Reader, items_of, lists_of
+from rerank_adapters.formats.recognition import format_of
 from rerank_adapters.formats.segment_ids import is_number, order_of_ids
 from rerank_adapters.formats.sources import Sources
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList
@@ -28,51 +31,62 @@ from rerank_plugins.kit.files.text import STANDARD, display_name
 logger = logging.getLogger(__name__)
 
 
-def stream_file(path: str | Path, format: NBestFormat) -> Iterator[NBestList]:
-    """Yield the lists of one file, or of a folder where the format has folders, unchanged.
+def stream_file(path: str | Path, format: NBestFormat, *, repeated: bool = False) -> Iterator[NBestList]:
+    """Yield the lists of one file, or of a folder where the format has folders.
 
-    Raises FormatError for a file without lists, for a violation of the format, and for a Parquet or Arrow file where
-    the format reads no JSON.
+    Lists that a plugin's format yields are checked as those of all formats. Raises FormatError as `lists_of` does, for
+    a violation of the format, and for a Parquet or Arrow file where the format reads no JSON.
     """
-    nbest = None
+    name = display_name(path)
     if str(path) != STANDARD and Path(path).is_dir():
-        for nbest in checked_lists(format, lambda: format.read_folder(str(path))):
-            yield nbest
+        yield from lists_of(_folder_items(format, name), name, repeated=repeated)
+        return
+    if not format.reads_json and (kind := kind_of(path)):
+        wanted = "the format rows reads it: its options id, text and score name columns"
+        raise FormatError(f"is a file of {kind}, which this format does not read; {wanted}", path=name)
+    with open_lines(path) as lines:
+        yield from lists_of_lines(lines, name, format, repeated=repeated)
+
+
+def lists_of_lines(
+    lines: Iterable[str], path: str, format: NBestFormat, *, repeated: bool = False
+) -> Iterator[NBestList]:
+    """Yield the lists of the lines of a file. Raises FormatError as `stream_file` does."""
+    if isinstance(format, Reader):
+        items = format.items(lines, path)
     else:
-        if not format.reads_json and (kind := kind_of(path)):
-            wanted = "the format rows reads it: its options id, text and score name columns"
-            raise FormatError(f"is a file of {kind}, which this format does not read; {wanted}", path=str(path))
-        with open_lines(path) as lines:
-            for nbest in checked_lists(format, lambda: format.read(lines, display_name(path))):
-                yield nbest
-    if nbest is None:
-        raise FormatError("the file holds no n-best list", path=display_name(path))
+        items = items_of(checked_lists(format, lambda: format.read(lines, path)))
+    return lists_of(items, path, repeated=repeated)
+
+
+def _folder_items(format: NBestFormat, folder: str) -> Iterator[Item]:
+    if isinstance(format, Reader):
+        return format.folder_items(folder)
+    return items_of(checked_lists(format, lambda: format.read_folder(folder)))
 
 
 def stream_nbest(
-    paths: Sequence[str | Path], format: NBestFormat, source: str | Path | Sources | None = None
+    paths: Sequence[str | Path],
+    format: NBestFormat,
+    source: str | Path | Sources | None = None,
+    *,
+    repeated: bool = False,
 ) -> Iterator[NBestList]:
     """Yield the lists of the files one after the other; only one is held in memory.
 
     All lists get their dense features in the order of the first one. With `source`, a file with one sentence per line
     (or Sources), each list gets its sentence. The hypotheses are numbered in the order of the files (`NBestList.rows`).
     Raises FormatError, with path and line, also for lists whose features differ, for lists of which only some have
-    totals, and for an id without a source sentence. Features that tell no hypotheses apart are logged.
+    totals, for an id without a source sentence and, unless `repeated`, for a segment that comes again in the same file.
+    Features that tell no hypotheses apart are logged.
     """
-    yield from _in_first_order(((path, stream_file(path, format)) for path in paths), source)
-
-
-def _in_first_order(
-    files: Iterable[tuple[str | Path, Iterable[NBestList]]], source: str | Path | Sources | None
-) -> Iterator[NBestList]:
-    """The lists of files as `stream_nbest` yields them."""
     sources = source if source is None or isinstance(source, Sources) else Sources.read(source)
     first: NBestList | None = None
     constant = ConstantFeatures()
     row, names = 0, list[str]()
-    for path, lists in files:
+    for path in paths:
         names.append(display_name(path))
-        for nbest in lists:
+        for nbest in stream_file(path, format, repeated=repeated):
             first = nbest if first is None else first
             ordered = as_first(nbest, first, display_name(path))
             constant.add(ordered)
@@ -88,35 +102,27 @@ def _in_first_order(
         logger.warning("rerank: warning: %s: each of these features %s: %s", files_read, told, which)
 
 
-def once(nbests: Iterable[NBestList], path: str | Path) -> Iterator[NBestList]:
-    """Yield the lists of a file one by one. Raises FormatError for a segment that comes again and must be merged."""
-    seen: set[str] = set()
-    for nbest in nbests:
-        if nbest.segment_id in seen:
-            again = f"segment {nbest.segment_id} comes again after other segments: `rerank lists merge` the lists first"
-            raise FormatError(again, path=display_name(path), line=nbest.line or None)
-        seen.add(nbest.segment_id)
-        yield nbest
-
-
 def read_nbest(
     paths: Sequence[str | Path],
-    format: NBestFormat,
+    format: NBestFormat | None = None,
     source: str | Path | Sources | None = None,
     *,
     repeated: bool = False,
+    samples: bool = False,
     lines: bool = True,
 ) -> list[NBestList]:
     """Read all lists, one per segment id, in the order of ids. Lists of a segment in several files are merged.
 
-    They are packed (`NBestList.packed`); without `lines` they can be read and scored, but not written again as they
-    were. How many segments have lists in several files is logged. Raises FormatError as `stream_nbest` does and, unless
-    `repeated`, for a segment that comes again in the same file: two decodings that each count from 0 look like that.
+    Without a format it is the one that the first file shows. Of `samples`, equal ones all count. The lists are
+    packed (`NBestList.packed`); without `lines` they can be read and scored, but not written again as they were.
+    How many segments have lists in several files is logged. Raises FormatError as `stream_nbest` does and, unless
+    `repeated`, for a segment that comes again in the same file: two decodings that each count from 0 look like
+    that.
     """
-    files = ((path, stream_file(path, format)) for path in paths)
-    read = _in_first_order(files if repeated else ((path, once(of, path)) for path, of in files), source)
+    format = format or FORMATS[format_of(paths[0])]()
+    read = stream_nbest(paths, format, source, repeated=repeated)
     lists = [nbest.packed(lines=lines) for nbest in read]
-    together = [nbest.packed(lines=lines) for nbest in merge_all(lists)]
+    together = [nbest.packed(lines=lines) for nbest in merge_all(lists, samples=samples)]
     if len(paths) > 1 and len(together) < len(lists):
         several = sum(times > 1 for times in Counter(nbest.segment_id for nbest in lists).values())
         names = f"{display_name(paths[0])}, {display_name(paths[1])}" + (" …" if len(paths) > 2 else "")
@@ -132,14 +138,15 @@ def merge_files(paths: Sequence[str | Path], format: NBestFormat) -> Iterator[NB
     memory.
     """
     names = [display_name(path) for path in paths]
-    if STANDARD not in map(str, paths) and all(in_order(stream_file(path, format)) for path in paths):
-        return merge_sorted([stream_file(path, format) for path in paths], names)
+    if STANDARD not in map(str, paths) and all(in_order(stream_file(path, format, repeated=True)) for path in paths):
+        return merge_sorted([stream_file(path, format, repeated=True) for path in paths], names)
     return iter(read_nbest(paths, format, repeated=True))
 
 
-def merged(nbests: Sequence[NBestList]) -> NBestList:
+def merged(nbests: Sequence[NBestList], *, samples: bool = False) -> NBestList:
     """One list of all hypotheses of lists with the same id; of equal texts with equal features the first is kept.
 
+    All are kept of `samples`, and where there are neither features nor totals: then equal texts are samples that count.
     A single list stays as it is, even where it repeats hypotheses. The lists must have the same features
     (`check_same_features`). The source and the context are those of the first list that has them.
     """
@@ -148,12 +155,14 @@ def merged(nbests: Sequence[NBestList]) -> NBestList:
         return first
     kept: dict[object, Hypothesis] = {}
     rows: list[int] = []
+    samples = samples or without_scores(nbests)
     for nbest in nbests:
         numbers = nbest.rows or [-1] * len(nbest)
         for hypothesis, row in zip(nbest, numbers, strict=True):
             sparse = frozenset(hypothesis.sparse.items()) if hypothesis.sparse else None
             before = len(kept)
-            kept.setdefault((hypothesis.text, hypothesis.features, sparse), hypothesis)
+            same = before if samples else (hypothesis.text, hypothesis.features, sparse)
+            kept.setdefault(same, hypothesis)
             rows += [row] * (len(kept) - before)
     source = next((nbest.source for nbest in nbests if nbest.source is not None), None)
     context = next((nbest.context for nbest in nbests if nbest.context is not None), None)
@@ -180,12 +189,15 @@ def _closed(nbest: NBestList) -> NBestList:
     return replace(nbest, hypotheses=closed)
 
 
-def merge_all(nbests: Iterable[NBestList]) -> list[NBestList]:
-    """One list per segment id: in ascending order where all ids are numbers, otherwise by first appearance."""
+def merge_all(nbests: Iterable[NBestList], *, samples: bool = False) -> list[NBestList]:
+    """One list per segment id: in ascending order where all ids are numbers, otherwise by first appearance.
+
+    Hypotheses are kept as `merged` keeps them.
+    """
     by_id: dict[str, list[NBestList]] = {}
     for nbest in nbests:
         by_id.setdefault(nbest.segment_id, []).append(nbest)
-    return list(_separated(merged(by_id[id_]) for id_ in order_of_ids(by_id)))
+    return list(_separated(merged(by_id[id_], samples=samples) for id_ in order_of_ids(by_id)))
 
 
 def merge_sorted(streams: Sequence[Iterable[NBestList]], names: Sequence[str] = ()) -> Iterator[NBestList]:

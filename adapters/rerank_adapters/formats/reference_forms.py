@@ -25,10 +25,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from rerank_adapters.formats.guessing import MAX_LINES
 from rerank_adapters.formats.icefall import LINE as ICEFALL
 from rerank_adapters.formats.icefall import words_of
 from rerank_adapters.formats.list_files import COMPRESSED
+from rerank_adapters.formats.recognition import MAX_LINES
 from rerank_adapters.formats.record_texts import shows_objects
 from rerank_plugins import FormatError
 

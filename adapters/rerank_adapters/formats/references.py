@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING
 
 from rerank_adapters.formats import FORMS
 from rerank_adapters.formats.columnar import open_lines
-from rerank_adapters.formats.guessing import unmistakable
 from rerank_adapters.formats.markup import Place, without_markup
 from rerank_adapters.formats.no_text import check_text
+from rerank_adapters.formats.recognition import unambiguous
 from rerank_adapters.formats.record_keys import JsonKeys
 from rerank_adapters.formats.record_texts import one_sided, record_texts, shows_table
 from rerank_adapters.formats.records import Role
@@ -376,8 +376,8 @@ def references_of(
 
 def _check_lines(lines: Sequence[str], name: str, form: ReferenceForm) -> None:
     """Raise FormatError for lines of another form that would be taken for text: lists of hypotheses, and records."""
-    if form == "auto" and (lists := unmistakable(lines, name)):
-        raise FormatError(f"reads as {lists.title}, which has hypotheses but no references", path=name)
+    if form == "auto" and (lists := unambiguous(lines, name)):
+        raise FormatError(f"reads as lists in the format {lists}, which have hypotheses but no references", path=name)
     if form in ("auto", *NUMBERED):
         check_text(lines, name)
 

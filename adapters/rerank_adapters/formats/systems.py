@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rerank_adapters.formats.guessing import Guess, format_of, guess_folder, unmistakable
-from rerank_adapters.formats.reading import stream_file
+from rerank_adapters.formats.catalogue import FORMATS
+from rerank_adapters.formats.reading import lists_of_lines, stream_file
+from rerank_adapters.formats.recognition import guess_file, unambiguous
 from rerank_adapters.formats.record_lists import RecordsFormat
 from rerank_adapters.formats.record_texts import record_texts, shows_records, shows_table
 from rerank_adapters.formats.references import ReferenceForm, References, named_form, read_lines, references_of
 from rerank_plugins import FormatError, NBestList
 from rerank_plugins.kit.files.text import STANDARD, display_name
 
-BOTH = {  # forms of files that hold outputs and references
-    "icefall": Guess("icefall", "a recognition file of icefall"),
-    "fairseq": Guess("fairseq", "the output of fairseq"),
-}
+BOTH = ("icefall", "fairseq")  # forms of files that hold outputs and references
 
 
 def read_outputs(path: str | Path, form: ReferenceForm = "auto") -> References:
@@ -34,21 +32,24 @@ def read_outputs(path: str | Path, form: ReferenceForm = "auto") -> References:
     named, keys = named_form(form)
     name = display_name(path)
     if str(path) != STANDARD and Path(path).is_dir():
-        return _first_hypotheses(stream_file(path, format_of(guess_folder(str(path)))), name, "lists", id_key=False)
+        return _first_hypotheses(stream_file(path, FORMATS[guess_file(path).name]()), name, "lists", id_key=False)
     lines = read_lines(path)
     if named not in ("auto", "json", *BOTH):
         return references_of([lines], [name], form, "output")
-    shown = BOTH[named] if named in BOTH else unmistakable(lines, name)
-    if shown is not None and shown.name == "rows" and shows_table(lines, "output", own=True):
+    shown = named if named in BOTH else unambiguous(lines, name)
+    if shown is not None and shown == "rows" and shows_table(lines, "output", own=True):
         shown = None  # a row for each segment, with a column such as `pred_text` for its output
     records = named == "json" or (named == "auto" and shows_records(lines, "output"))
     if shown is not None and not keys.key:
-        has_id_key = isinstance(format_of(shown), RecordsFormat)
+        has_id_key = isinstance(FORMATS[shown].made, RecordsFormat)
         if keys.id_key and not has_id_key:
-            raise FormatError(f"reads as {shown.title}, and id_key is an option of records in JSON", path=name)
+            raise FormatError(
+                f"reads as lists in the format {shown}, and id_key is an option of records in JSON", path=name
+            )
         try:
-            lists = format_of(shown, keys.id_key).read((f"{line}\n" for line in lines), name)
-            return _first_hypotheses(lists, name, shown.name, has_id_key)
+            format = FORMATS[shown](**{"id_key": keys.id_key} if keys.id_key else {})
+            lists = lists_of_lines((f"{line}\n" for line in lines), name, format, repeated=True)
+            return _first_hypotheses(lists, name, shown, has_id_key)
         except FormatError:  # a record with a text, such as `generated_text`, may only look like a list
             if not records or not _has_outputs(lines):
                 raise

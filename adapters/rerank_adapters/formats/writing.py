@@ -12,17 +12,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-from rerank_adapters.formats.auto import known_format
+from rerank_adapters.formats.catalogue import FORMATS, MOSES
 from rerank_adapters.formats.columnar import ENDINGS as TABLE_ENDINGS
-from rerank_adapters.formats.guessing import MOSES, Guess, format_of
 from rerank_adapters.formats.reading import without_lines
 from rerank_plugins import ConfigError, NBestFormat, NBestList, Rescored, open_atomic
 from rerank_plugins.core.contracts import checked_lines
-from rerank_plugins.core.plugins import Entry
-
-ROWS = Guess("rows", "the rows of a table")
+from rerank_plugins.core.plugins import Entry, Variant
 
 logger = logging.getLogger(__name__)
 
@@ -32,11 +29,16 @@ def is_written(format: NBestFormat) -> bool:
     return type(format).write is not NBestFormat.write
 
 
+def _is_written(factory: Any) -> bool:
+    kind = type(factory.made) if isinstance(factory, Variant) else factory
+    return getattr(kind, "write", None) is not NBestFormat.write
+
+
 def check_written(format: NBestFormat, where: str, formats: Iterable[Entry]) -> None:
     """Raise ConfigError, with the names of those `formats` that are written, for a format that is read alone."""
     if not is_written(format):
-        names = [entry.name for entry in formats if getattr(entry.factory, "write", None) is not NBestFormat.write]
-        wanted = f"wanted one of {', '.join(name for name in names if name != 'auto')}"
+        names = [entry.name for entry in formats if _is_written(entry.factory)]
+        wanted = f"wanted one of {', '.join(names)}"
         raise ConfigError(f"{where}: lists in this format are read, not written; {wanted}")
 
 
@@ -55,11 +57,11 @@ class ListsWriter:
 
     def write(self, nbest: NBestList, rescored: Rescored | None = None) -> None:
         """Write a list as `NBestFormat.write` composes it, or in another format where lists are read alone in this."""
-        format = known_format(self.format)
+        format = self.format
         if self.rows and not (format.reads_json and nbest[0].raw.startswith(("{", "["))):
-            format, nbest = format if format.reads_json else format_of(ROWS), without_lines(nbest)
+            format, nbest = format if format.reads_json else FORMATS["rows"](), without_lines(nbest)
         elif not is_written(format):
-            format, nbest = format_of(MOSES), without_lines(nbest)
+            format, nbest = MOSES, without_lines(nbest)
             if not self.lists:
                 logger.info("rerank: %s: in the format of Moses, since lists in their own are read alone", self.path)
         self.target.writelines(checked_lines(format, nbest, rescored))

@@ -133,7 +133,7 @@ class Config(Strict):
     language: str = ""
     plugins: list[Path] = Field(default_factory=list)
     model: list[Model] = Field(default_factory=list)
-    nbest: dict[str, Any] = Field(default_factory=lambda: {"use": "auto"})
+    nbest: dict[str, Any] = Field(default_factory=dict)
     tune: DataSet | None = None
     test: list[DataSet] = Field(default_factory=list)
     text: dict[str, Annotated[list[str], BeforeValidator(_listed)]] = Field(default_factory=dict)

@@ -12,7 +12,7 @@ whole.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,7 +29,8 @@ from rerank_adapters.features.extraction import Extraction
 from rerank_adapters.features.feature import Feature, names_of
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.features.tables import RECORDED
-from rerank_adapters.formats.guessing import shown_name
+from rerank_adapters.formats.catalogue import MOSES
+from rerank_adapters.formats.recognition import format_of, shown_name
 from rerank_adapters.job.config import Config, DataSet, Table
 from rerank_adapters.job.names import Names
 from rerank_adapters.job.parts import Part, labelled, split_table
@@ -81,8 +82,8 @@ class Job:
             elif value is not None:
                 changes[key] = value
         job = replace(self, config=self.config.model_copy(update=changes), _parts={}, _features={})
-        if "nbest" not in changes and "format" in vars(self):
-            vars(job)["format"] = self.format  # the same object, which remembers the files that it has read
+        if "nbest" not in changes and vars(self).get("nbest"):
+            vars(job)["nbest"] = self.nbest  # what stdin shows is seen once
         return job
 
     @cached_property
@@ -93,9 +94,30 @@ class Job:
         return Names(self.registry, config.base, tables, config.text, config.language)
 
     @cached_property
+    def nbest(self) -> Table:
+        """The table of the lists' format: the config's or, where it names none, that of the format its files show.
+
+        The first file decides; without any, the table is empty. Raises FormatError where that file shows no format.
+        """
+        config = self.config
+        files = [config.path(path) for data in (config.tune, *config.test) if data for path in data.nbest]
+        return config.nbest or (self.reading(files).config.nbest if files else {})
+
+    def reading(self, files: Sequence[str | Path]) -> Job:
+        """The job with the format of these lists: where its config names none, the one that the first file shows.
+
+        Raises FormatError where that file shows none.
+        """
+        if self.config.nbest:
+            return self
+        return self.changed(nbest={"use": format_of(files[0], self.registry.factories("format"))})
+
+    @cached_property
     def format(self) -> NBestFormat:
-        """The format of the lists."""
-        return cast(NBestFormat, Spec.read("format", self.config.nbest, self.names, "[nbest]").make())
+        """The format of the lists; Moses's where neither the config nor a file shows one."""
+        if not self.nbest:
+            return MOSES
+        return cast(NBestFormat, Spec.read("format", self.nbest, self.names, "[nbest]").make())
 
     @property
     def tuner(self) -> Tuner:
@@ -234,7 +256,6 @@ class Job:
                 self.tuner_and_margin(system.tuner, f"{where}: tuner")
             job = self.changed(tuner=system.tuner, tuning=system.tuning).without(system.without)
             systems.append(replace(job, name=system.name, _parts={}, _features={}))
-            vars(systems[-1])["format"] = self.format  # which reads the lists of all of them
         return [*sorted(systems, key=lambda job: len(job.labels) == len(self.labels)), self]
 
     def without(self, labels: Collection[str]) -> Job:
@@ -249,11 +270,9 @@ class Job:
 
         They need nothing else: what the config names, such as a language model, stands where it is used.
         """
-        guessed = self.format.guessed_name
-        of_format = Spec.read("format", self.config.nbest, self.names, "[nbest]").table(folder)
         tables: dict[str, Any] = {
             "language": self.config.language,
-            "nbest": of_format if guessed is None else {"use": guessed},
+            "nbest": Spec.read("format", self.nbest, self.names, "[nbest]").table(folder) if self.nbest else {},
             "plugins": [os.path.relpath(file, folder) for file in self.registry.files],
         }
         parts = {kind: [self._part(kind, label) for label in self.labels_of(kind)] for kind in kinds}
@@ -298,7 +317,7 @@ class Job:
             yield
         except FormatError as error:
             recorded, shown = self.config.nbest.get("use"), shown_name(error.path)
-            if named or self.recorded_in is None or recorded == "auto" or shown in (None, recorded):
+            if named or self.recorded_in is None or shown in (None, recorded):
                 raise
             other = f"{self.recorded_in} records the format {recorded!r}, and the file shows {shown!r}"
             raise FormatError(

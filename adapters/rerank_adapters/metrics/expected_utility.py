@@ -16,7 +16,6 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_adapters.formats.auto import AutoFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF
@@ -59,7 +58,7 @@ class ExpectedUtilityFeature(PickledFields, FeatureExtractor):
             raise ConfigError(
                 f"{self.samples}: it is not known which data set {{set}} stands for: name it by --set NAME"
             )
-        return {nbest.segment_id: nbest for nbest in read_nbest([self.samples], AutoFormat())}
+        return {nbest.segment_id: nbest for nbest in read_nbest([self.samples])}
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 1) the expected utilities, from 0 to 100 unless `utility` has another scale; higher is better.

@@ -82,8 +82,8 @@ def check(job: Job, *, costs: bool = False) -> Check:
     for name, files in sets.items() if not found.failed("[nbest]") else ():
         if (read := _data_set(job, name, job.files(files), features, found)) is not None:
             data[name] = read
-    if data and (guessed := job.format.guessed_name) not in (None, "moses"):
-        found.add("ok", "[nbest]", [f"the lists are read as {guessed}"])
+    if data and not config.nbest and (shown := job.nbest["use"]) != "moses":
+        found.add("ok", "[nbest]", [f"the lists are read as {shown}"])
     if not sets:
         found.add("error", "config", ["neither [tune] nor [[test]] names any n-best lists"])
     elif TUNE not in sets and config.test[0].name != "lists":

@@ -19,9 +19,11 @@ import sys
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
 from math import isfinite
 from pathlib import Path
-from typing import IO, Any, Protocol, TextIO
+from typing import IO, Any, Protocol, TextIO, cast
+from weakref import WeakKeyDictionary
 
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.files import atomic_write, write_error
@@ -136,11 +138,51 @@ def _opened(path: str | Path, name: str) -> AbstractContextManager[IO[bytes]]:
         raise FormatError(_reason(error), path=name) from None
 
 
+def peek_lines(path: str | Path, count: int) -> list[str]:
+    """The first lines of a file, which may be fewer; the next `open_text` of stdin begins with them again."""
+    name = display_name(path)
+    with _opened(path, name) as stream:
+        taken: list[bytes] = []
+        lines = list(islice(_decoded(_lines(_inflated(_Taking(stream, taken), name), name), name), count))
+        if str(path) == STANDARD:
+            _peeked[sys.stdin] = b"".join(taken)
+        return lines
+
+
+class _Taking:
+    """A binary stream whose pieces are kept as they are read."""
+
+    def __init__(self, stream: IO[bytes], taken: list[bytes]) -> None:
+        self._read = getattr(stream, "read1", stream.read)
+        self._taken = taken
+
+    def read(self, size: int) -> bytes:
+        """The next piece."""
+        self._taken.append(self._read(size))
+        return self._taken[-1]
+
+
+class _Again:
+    """Stdin from its begin: first the bytes that were looked at."""
+
+    def __init__(self, before: bytes, stream: IO[bytes]) -> None:
+        self._before = io.BytesIO(before)
+        self._read = getattr(stream, "read1", stream.read)
+
+    def read(self, size: int) -> bytes:
+        """The next piece."""
+        return self._before.read(size) or self._read(size)
+
+
+_peeked: WeakKeyDictionary[TextIO, bytes] = WeakKeyDictionary()  # bytes of stdin that `peek_lines` has read
+
+
 def _standard_input() -> IO[bytes]:
     """Stdin without Python's buffer: a thread that waits for input would hold its lock when the program ends."""
     buffered: IO[bytes] = sys.stdin.buffer
     raw: IO[bytes] = getattr(buffered, "raw", buffered)  # none in a test, or in a program that runs this one
-    return raw
+    before = _peeked.pop(sys.stdin, b"")
+    return cast("IO[bytes]", _Again(before, raw)) if before else raw
 
 
 def arrives(path: str | Path) -> bool:
@@ -160,7 +202,7 @@ def _reason(error: OSError) -> str:
     return explanations.get(error.errno or 0, f"cannot be read ({error.strerror or error})")
 
 
-def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes]:
+def _pieces(stream: IO[bytes] | _Taking, name: str) -> Iterator[bytes]:
     read = getattr(stream, "read1", stream.read)  # returns the bytes that a pipe has ready, fewer than a full piece
     while True:
         try:
@@ -172,7 +214,7 @@ def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes]:
         yield piece
 
 
-def _inflated(stream: IO[bytes], name: str) -> Iterator[bytes]:
+def _inflated(stream: IO[bytes] | _Taking, name: str) -> Iterator[bytes]:
     pieces = _pieces(stream, name)
     head = b""
     while len(head) < 10 and (piece := next(pieces, b"")):

@@ -252,7 +252,11 @@ def command(
         return
     pipeline = TextPipeline(options.text_steps(steps, () if nbest else ("penn-tokenize",)))
     lists = [Path(path) for path in nbest]
-    named = _lines(text, pipeline) if text else _distinct_hypotheses(stream_nbest(lists, job.format), pipeline)
+    named = (
+        _lines(text, pipeline)
+        if text
+        else _distinct_hypotheses(stream_nbest(lists, job.reading(lists).format, repeated=True), pipeline)
+    )
     processes = Processes(job.config.jobs, scheduler)
     counts = write_parses(chosen, named, processes, output, "brackets" if k_best else kind, scored=k_best)
     summary_line.wrote(f"the parses of {counted(counts.sentences, 'sentence')} ({counts})", output)

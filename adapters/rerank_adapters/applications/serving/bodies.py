@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat, ValidationError
 
-from rerank_adapters.formats.auto import AutoFormat
-from rerank_adapters.formats.guessing import MAX_LINES as GUESSED_LINES
-from rerank_adapters.formats.guessing import guess
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.one_line import one_line
+from rerank_adapters.formats.reading import lists_of_lines
+from rerank_adapters.formats.recognition import MAX_LINES, guess
 from rerank_adapters.formats.writing import is_written
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 NO_FILE = "<stdin>"  # the path of a text that is no file, beside which no format looks for others
 OUTPUTS = ("json", "lines", "nbest")
 
-Formats = Callable[[str], NBestFormat]  # the format of that name, or that of the weights for an empty one
+Formats = Callable[[str], NBestFormat | None]  # the format of that name; for "" that of the weights, if they record it
 
 
 @dataclass(frozen=True)
@@ -170,10 +170,8 @@ def _read_text(
     """The lists of a text in the named format, or in that of the weights."""
     form = formats(name)
     try:
-        if isinstance(form, AutoFormat):
-            first = text.split("\n", GUESSED_LINES)[:GUESSED_LINES]
-            form = formats(guess(first, NO_FILE).name)
-        nbests = form.read(io.StringIO(text, newline="\n"), NO_FILE)
+        form = form or FORMATS[guess(text.split("\n", MAX_LINES)[:MAX_LINES], NO_FILE).name]()
+        nbests = lists_of_lines(io.StringIO(text, newline="\n"), NO_FILE, form)
         read = list(islice(limits.checked(nbests), limits.lists + 1))
     except FormatError as error:
         if error.path == NO_FILE:

@@ -81,10 +81,11 @@ def load(weights: Path, files: tuple[Path, ...]) -> tuple[Reranker, Formats]:
     reranker = Reranker.load(weights, registry)
     job = Job.of_record(reranker.weights.provenance, weights, registry)
 
-    def formats(name: str) -> NBestFormat:
+    def formats(name: str) -> NBestFormat | None:
         if name and name not in job.registry.entries["format"]:
             raise ConfigError(f"there is no format {name!r}")
-        return (job.changed(nbest={"use": name}) if name else job).format
+        named = job.changed(nbest={"use": name}) if name else job
+        return named.format if named.config.nbest else None
 
     named = {**reranker.weights.provenance, "file": weights.name}  # answers do not show folders
     reranker.weights = replace(reranker.weights, provenance=named)

@@ -1,0 +1,230 @@
+r"""The formats of n-best lists by name: what their first lines show, and how they are read.
+
+    "wenet": Row(Tagged(…), "WeNet's n-best output", sign=r"\Awav \S+\ncandidate ")
+
+A format is a row of `FORMATS`. A third-party plugin adds a row, too, by the hook `register_nbest_formats`: its class
+has the sign. Where no format is named, the lists are read in the first one whose sign the first lines of their file
+have. A sign by which a text may be taken for lists, `doubt`, counts where there is no other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rerank_adapters.formats.columnar import ENDINGS as TABLE_ENDINGS
+from rerank_adapters.formats.delimited import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
+from rerank_adapters.formats.espnet import EspnetFormat
+from rerank_adapters.formats.fairseq import FairseqFormat
+from rerank_adapters.formats.htk_lattices import HtkSlfFormat
+from rerank_adapters.formats.icefall import IcefallFormat
+from rerank_adapters.formats.json_programs import (
+    AlternativesFormat,
+    CompletionsFormat,
+    Ctranslate2Format,
+    HyporadiseFormat,
+    SockeyeFormat,
+    TransformersFormat,
+    WhisperFormat,
+)
+from rerank_adapters.formats.julius import JuliusFormat
+from rerank_adapters.formats.kaldi import KaldiFormat, KaldiLatticeFormat
+from rerank_adapters.formats.nemo import NemoFormat
+from rerank_adapters.formats.plain import PlainFormat
+from rerank_adapters.formats.rows import RowsFormat
+from rerank_adapters.formats.srilm import SrilmFormat
+from rerank_adapters.formats.wenet import WenetFormat
+from rerank_plugins import NBestFormat
+from rerank_plugins.core.plugins import Variant
+
+
+@dataclass(frozen=True)
+class Row(Variant):
+    """A format: how lists are read, and what shows it.
+
+    `sign` and `doubt` are regular expressions, searched in the first lines without empty ones, `doubt` for lines that
+    may be those of a text; `folder` is searched in the names of the files of a folder. `per_file` says that a folder of
+    such files, each with the list of an utterance, is read as a whole.
+    """
+
+    sign: str = ""
+    doubt: str = ""
+    folder: str = ""
+    per_file: bool = False
+
+
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+BAR = r"\|\|\|"
+CELL = r"(?:(?!\|\|\|)[^\n])*"  # what stands between two |||
+BARS = rf"\A{CELL}\|\|\|{CELL}\|\|\|[ \t]*"  # an id and a text
+JOINED = rf"\S*[^\s=]={NUMBER}(?=\s)[ \t]*"  # name=value, as cdec, Joshua and Travatar write
+END = r"(?:\|\|\||\n)"
+ARC = rf"\d+\s+\d+\s+\S+(?:\s+\S+)?(?:\s+{NUMBER},{NUMBER}(?:,\S*)?)?"
+SLF = r"(?:V|VERSION|U|UTTERANCE|base|lmscale)=|(?:N|NODES)=\d+\s+(?:L|LINKS)=\d"
+
+ID_LINE = r"(?=\S*\d)\S+(?:[ \t](?!\|\|\|).*)?\n"
+VLLM_KEYS = "cumulative_logprob|token_ids"
+ROW = r'(?=[^\n]*"text"\s*:\s*")\{[^\n]*"(?:segment_)?id"\s*:\s*("[^"\n]*"|\d+)'
+ROW_OF_SAME_ID = r'(?=[^\n]*"text"\s*:\s*")\{[^\n]*"(?:segment_)?id"\s*:\s*\1\s*[,}]'
+
+
+def has(*keys: str) -> str:
+    """The sign of JSON that has all of these keys; `|` parts those of which it has one."""
+    return r"\A\s*[\[{]" + "".join(rf'(?=[\s\S]*"(?:{key})"\s*:)' for key in keys)
+
+
+def _column(name: str) -> str:
+    """The sign of a first line that has a column of this name."""
+    return rf'(?=(?:[^\n]*[\t,;])?"?{name}"?\s*[\t,;\n])'
+
+
+FORMATS: Mapping[str, Row] = {
+    "srilm": Row(
+        SrilmFormat(),
+        "SRILM n-best lists: NBestList1.0, or `acoustic lm words text` without a header; one file for each utterance.",
+        "drop",
+        sign=r"\ANBestList",
+        doubt=rf"\A(?:\s*{NUMBER}\s+{NUMBER}\s+\d{{1,9}}(?:\s.*)?\n)+\Z",
+        per_file=True,
+    ),
+    "htk-slf": Row(
+        HtkSlfFormat(),
+        "HTK lattices (SLF), one file for each utterance: the n best distinct word sequences of each.",
+        "n drop acoustic_scale lm_scale word_penalty",
+        sign=rf"\A(?:#.*\n)*(?:{SLF})",
+        folder=r"(?m)\.(?:lat|slf)(?:\.gz)?$",
+    ),
+    "hyporadise": Row(
+        HyporadiseFormat(),
+        "JSON lines, each with the hypotheses of one utterance, best first.",
+        "id_key",
+        sign=f"{has('hyps')}|{has('input', 'output')}",
+    ),
+    "completions": Row(
+        CompletionsFormat(),
+        "Responses of language models with several texts: OpenAI's choices, vLLM's outputs, Gemini's candidates.",
+        "id_key",
+        sign="|".join((has("choices", "message|text"), has("candidates", "parts"), has("outputs", VLLM_KEYS))),
+    ),
+    "alternatives": Row(
+        AlternativesFormat(),
+        "Alternatives of speech services and of Vosk, with their confidences.",
+        "id_key text",
+        sign=f"{has('NBest')}|{has('alternatives', 'transcript|text')}",
+        per_file=True,
+    ),
+    "whisper": Row(
+        WhisperFormat(),
+        "Whisper results as JSON, with avg_logprob and no_speech_prob; an array of results is a list.",
+        "id_key",
+        sign=has("avg_logprob|no_speech_prob"),
+        per_file=True,
+    ),
+    "sockeye": Row(
+        SockeyeFormat(),
+        "Sockeye's translations as JSON lines, with their scores.",
+        "id_key",
+        sign=f"{has('translations')}|{has('sentence_id', 'translation')}",
+    ),
+    "transformers": Row(
+        TransformersFormat(),
+        "Sequences of Hugging Face's transformers with their scores, or a pipeline's output.",
+        "id_key n",
+        sign=has("sequences|translation_text|generated_text|summary_text"),
+    ),
+    "ctranslate2": Row(
+        Ctranslate2Format(),
+        "CTranslate2's results as JSON lines: hypotheses as tokens, with their scores.",
+        "id_key",
+        sign=has("hypotheses"),
+    ),
+    "rows": Row(
+        RowsFormat(),
+        "Rows of a table, one for each hypothesis: CSV or TSV with a line of names, JSON lines, Parquet or Arrow.",
+        "id text score source features",
+        sign=rf"\A\ufeff?{_column('text')}{_column('(?:segment_)?id')}[^\n]*\n.|\A{ROW}[^\n]*\n{ROW_OF_SAME_ID}",
+        folder=rf"\A(?:[^\n]*(?:{'|'.join(map(re.escape, TABLE_ENDINGS))})\n)+\Z",
+    ),
+    "fairseq": Row(
+        FairseqFormat(),
+        "fairseq-generate output: S-, H- and P- lines of each segment, log lines between them.",
+        sign=rf"(?m)^H-\d+\t{NUMBER}\t|\A(?:[STHDP]-\d+\t.*\n)+\Z|^S-\d+\t.*\n(?:T-\d+\t.*\n)?\Z",
+    ),
+    "marian": Row(
+        MarianFormat(),
+        "Marian n-best lists: model scores F0, F1 … and the normalised total; alignment and word scores before them.",
+        "dense sparse",
+        sign=rf"\A(?:{CELL}\|\|\|){{3,}}[ \t]*F0={CELL}\|\|\|[ \t]*{NUMBER}\n",
+    ),
+    "travatar": Row(
+        TravatarFormat(),
+        "Travatar n-best lists: the total precedes the features, which are `name=value`; zeros are left out.",
+        "dense sparse",
+        sign=rf"{BARS}{NUMBER}[ \t]*\|\|\|[ \t]*(?:{JOINED})*{END}",
+    ),
+    "joshua": Row(
+        JoshuaFormat(),
+        "Joshua n-best lists: `name=value`, or values without labels (old versions), named feature_0, feature_1 ….",
+        "dense sparse",
+        sign=rf"{BARS}(?!F0=)(?:{JOINED})*?(?:tm_\w+_\d+|lm_\d+|OOVPenalty)={NUMBER}\s",
+    ),
+    "cdec": Row(
+        CdecFormat(),
+        "cdec k-best lists: `name=value`, where features that are 0 are left out.",
+        "dense sparse",
+        sign=rf"{BARS}(?!F0=)(?:{JOINED})+{END}",
+    ),
+    "moses": Row(
+        MosesFormat(),
+        "Moses n-best lists: dense groups `X= a b`, sparse features `name_x= v`, total, alignments.",
+        "dense sparse",
+        sign=BARS,
+    ),
+    "julius": Row(
+        JuliusFormat(),
+        "Julius's output of n sentences with their scores, among its log lines.",
+        "drop",
+        sign=r"(?m)^sentence1:|\A(?:STAT: |### (?:read waveform input|Recognition: ))",
+    ),
+    "wenet": Row(
+        WenetFormat(),
+        "WeNet's n-best output: `wav utterance`, then `candidate score text`, best first.",
+        sign=rf"\Awav \S+\ncandidate {NUMBER}",
+    ),
+    "icefall": Row(
+        IcefallFormat(),
+        "icefall recognition files, `utterance:<TAB>hyp=[words]`; a run of hypotheses of one utterance is a list.",
+        sign=r"\A(?:\S+:\t(?:ref|hyp|timestamp_\w+)=.*\n)+\Z",
+    ),
+    "kaldi-lattice": Row(
+        KaldiLatticeFormat(),
+        "Kaldi lattices as text archives, compact or not: the n best distinct word sequences of each.",
+        "n drop acoustic_scale lm_scale word_penalty words",
+        doubt=rf"\A\S+[ \t]*\n\s*{ARC}[ \t]*\n",
+    ),
+    "kaldi": Row(
+        KaldiFormat(),
+        "Kaldi n-best lists as text, keyed `utterance-rank`; archives of costs beside the file are features.",
+        "costs words",
+        doubt=r"\A(?:(\S+)-1(?:[ \t].*)?\n(?:\1-[1-9]\d{0,8}(?:[ \t].*)?\n)*+)++\Z",
+    ),
+    "nemo": Row(
+        NemoFormat(),
+        "NeMo's text<TAB>score lines, `beam` lines for each utterance.",
+        "beam",
+        doubt=rf"\A(?:[^\t\n]*\t{NUMBER}\n)+\Z",
+    ),
+    "espnet": Row(
+        EspnetFormat(),
+        "ESPnet n-best folders (1best_recog, 2best_recog, …), or lines `utterance words`, best first.",
+        doubt=rf"\A(?=(?:{ID_LINE})+\Z)[\s\S]*(?m:^(\S+)(?:[ \t].*)?\n\1\s)",
+        folder=r"(?m)^(?:.*/)?1best_recog/text(?:\.\w+)?$",
+    ),
+    "plain": Row(
+        PlainFormat(),
+        "Plain text: n lines for each segment; scores and features in files beside it.",
+        "n prefix scores features",
+    ),
+}
+MOSES: NBestFormat = FORMATS["moses"].made
