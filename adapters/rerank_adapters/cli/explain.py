@@ -141,6 +141,7 @@ def command(
         where = f"the data set {name!r}" if name else f"{config}"
         data = data_with(segment, sets_of(own, config, name), own.format, where)
     else:
+        job = job.reading(files.lists)
         models, content = job.language_models, job.content_check(styles=False)
         with job.reading_lists():
             data = data_with(segment, {"lists": files}, job.format, f"{files.lists[0]}", content)

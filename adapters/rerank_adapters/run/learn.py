@@ -29,6 +29,7 @@ def read_tuning_set(job: Job, files: Files, table: Path | None = None) -> tuple[
     if table is not None and values is not None:
         job = job.of_table(values, table)
     _ = job.tuner, job.measures
+    job = job.reading(files.lists)
     data = Dataset.read(TUNE, files, job.format, "tuning", job.content_check())
     warn([*data.findings, *data.doubts])
     return job, data, values

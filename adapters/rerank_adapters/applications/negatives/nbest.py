@@ -59,7 +59,7 @@ def command(
     """  # noqa: D301
     summary_line = SummaryLine()
     files = Files(nbest, [reference], reference_form=reference_form, unpaired=unpaired)
-    data = Dataset.read("lists", files, job.format, "tuning", job.content_check(styles=False))
+    data = Dataset.read("lists", files, job.reading(files.lists).format, "tuning", job.content_check(styles=False))
     warn([*data.findings, *data.doubts])
     pairs = list(decoder_pairs(data.lists, [first_alternative(text) for (text,) in data.references]))
     with open_atomic(output) as out:

@@ -78,7 +78,7 @@ def command(
         raise ConfigError("there is nothing to pair the hypotheses with: give -r, or --mbr for pairs of hypotheses")
     pipeline = job.names.pipeline(steps, "--text")
     files = Files(nbest, references, source, None, reference_form, unpaired)
-    data = Dataset.read("lists", files, job.format, "tuning", job.content_check(styles=False))
+    data = Dataset.read("lists", files, job.reading(files.lists).format, "tuning", job.content_check(styles=False))
     warn([*data.findings, *data.doubts])
     if marked := next((text for texts in data.references for text in texts if isinstance(text, Transcript)), None):
         raise ConfigError(f"found alternatives or optional words, as in `{marked}`: expected plain texts")
