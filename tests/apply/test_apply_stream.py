@@ -54,5 +54,5 @@ def test_the_same_bytes_in_batches_and_one_by_one(tmp_path):
     )
     assert once == batches
     assert done("apply", "-", "-w", tmp_path / "w.toml", "--stream", stdin=lists * 2).out == 2 * once
-    assert "comes again" in refused("apply", "-", "-w", tmp_path / "w.toml", stdin=lists * 2)
+    assert "appears twice" in refused("apply", "-", "-w", tmp_path / "w.toml", stdin=lists * 2)
     assert "--stream takes one file" in refused("apply", "-", "-", "-w", tmp_path / "w.toml", "--stream", stdin=lists)

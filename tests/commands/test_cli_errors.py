@@ -114,7 +114,7 @@ def test_files_whose_features_differ(place, reader):
 def test_segments_that_come_again_are_to_be_merged_first(place):
     (place / "bad").write_text(GOOD + GOOD)
     said = refused_leaving_all(place, *READERS["apply"])
-    assert said == "bad:4: segment 0 comes again after other segments: `rerank lists merge` the lists first"
+    assert said == "bad:4: segment 0 appears twice; merge the lists first (`rerank lists merge`)"
     assert done("lists", "merge", "bad").out == GOOD
 
 
