@@ -169,7 +169,7 @@ def test_behind_a_pipe_the_order_is_checked_and_stream_keeps_it(place, monkeypat
 def test_a_segment_that_comes_again_is_an_error_for_all_commands_alike(place):
     write_lists("lists", "moses", range(12))
     Path("lists").write_text(Path("lists").read_text() + FORMATS["moses"](7, "so it is"))
-    said = "lists:25: segment 7 comes again after other segments: `rerank lists merge` the lists first"
+    said = "lists:25: segment 7 appears twice; merge the lists first (`rerank lists merge`)"
     for command in (
         ("apply", "lists", "-w", "w.toml"),
         ("tune", "lists", "-r", "ref", "-o", "new.toml"),
