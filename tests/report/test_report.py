@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from rerank_adapters.evaluation import Comparison, Evaluation, Interval, Resampling, SegmentFacts, evaluate
+from rerank_adapters.evaluation.comparisons import Gain
 from rerank_adapters.report import numbers, plots, text
 from rerank_adapters.report.facts import ListLengths, RunFacts
 from rerank_adapters.report.held_out import cross_validation_table
@@ -26,8 +27,8 @@ from rerank_adapters.report.tables import Table, bucket_table, score_table, segm
 from rerank_adapters.report.terminal import print_changes, print_evaluation, print_table
 from rerank_adapters.report.words import marked, word_differences
 from rerank_adapters.tuning.cross_validation import CrossValidation, CrossValidationRow
-from rerank_adapters.tuning.families import Contribution, Contributions
-from rerank_adapters.tuning.weight_intervals import TunedWeight
+from rerank_adapters.tuning.families import Contributions, Trial
+from rerank_adapters.tuning.weight_intervals import TunedWeight, WeightIntervals
 from rerank_plugins import ConfigError
 from tests.command_line import done
 from tests.conftest import ROOT
@@ -346,16 +347,17 @@ def test_headline(evaluation):
 
 
 def test_facts_of_a_run_are_on_the_page(evaluation):
-    row = Contribution("lm", 2, 0.5, 40.0, 1.25, 0.5)
+    row = Trial("lm", 2, 40.0, Gain(1.25, Interval(0.27, 2.23), None), spread=0.5)
+    unsure = replace(row, family="all of syntax", gain=Gain(1.25, Interval(-2.67, 5.17), None))
+    intervals = (TunedWeight("lm.total", 0.125, 0.5, Interval(0.25, 0.75)), TunedWeight("length", -1.0, -0.1))
     facts = RunFacts(
         job="mt",
         system="re_ranked",
         tuner="mira",
         tuning_score=31.4159,
         tuned_at="2026-01-02 03:04",
-        contributions=Contributions((row, replace(row, family="all of syntax", error=2.0)), 41.25, 5, 100),
-        weights=(TunedWeight("lm.total", 0.125, 0.5, Interval(0.25, 0.75)), TunedWeight("length", -1.0, -0.1)),
-        samples=50,
+        contributions=Contributions((row, unsure), 41.25, 5, 100),
+        weights=WeightIntervals(intervals, 50),
         curve=((30.0, 31.0), (29.0, 31.4)),
         lists=ListLengths((1, 2, 4), (40.0, 50.0, 60.0), (40.0, 45.0, 46.0)),
         explanations={"11": {"a": [1 / 3, float("nan")]}},

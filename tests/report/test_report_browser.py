@@ -7,7 +7,7 @@ import pytest
 from rerank_adapters.evaluation import Evaluation, Interval, Resampling, SegmentFacts, evaluate
 from rerank_adapters.report.facts import ListLengths, RunFacts
 from rerank_adapters.report.page import html_page
-from rerank_adapters.tuning.weight_intervals import TunedWeight
+from rerank_adapters.tuning.weight_intervals import TunedWeight, WeightIntervals
 from tests.evaluation import naive_evaluation as naive
 from tests.report import chromium
 
@@ -71,7 +71,9 @@ def page() -> str:
         "job",
         "reranked",
         "mira",
-        weights=(TunedWeight("a.feature.of.a.name.that.is.much.too.long.for.a.phone", 1.0, 0.5, Interval(0.1, 0.9)),),
+        weights=WeightIntervals(
+            (TunedWeight("a.feature.of.a.name.that.is.much.too.long.for.a.phone", 1.0, 0.5, Interval(0.1, 0.9)),)
+        ),
         curve=((1.0, 2.0, 3.0),),
         lists=ListLengths((1, 2), (1.0, 2.0), (1.0, 1.5)),
         explanations={"s1": EXPLANATION, "s2": EXPLANATION},

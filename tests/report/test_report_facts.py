@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from rerank_adapters.data.dataset import Dataset
-from rerank_adapters.evaluation import Interval
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.run.page_facts import facts_of_tuning, lengths_up_to, list_lengths
+from rerank_adapters.run.writing import read_intervals
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.tuning import weight_intervals
-from rerank_adapters.tuning.weight_intervals import TunedWeight
 from rerank_adapters.weights import Weights
 from rerank_plugins import Hypothesis, NBestList
 from tests.command_line import done
@@ -75,11 +73,6 @@ def test_scores_of_cut_lists_are_those_of_all_choices():
     assert lengths_up_to(100) == (1, 2, 5, 10, 20, 50, 100)
 
 
-def test_weights_with_intervals_are_read_back():
-    shares = (TunedWeight("a", 1.0, 0.5, Interval(0.25, 0.75)), TunedWeight("b", 0.0, 0.0))
-    assert weight_intervals.from_json(weight_intervals.as_json(shares, 7)) == (shares, 7)
-
-
 def test_curves_are_divided_by_restart():
     provenance = {
         "trace": [1.0, 2.0, 3.0],
@@ -118,10 +111,10 @@ def test_the_page_of_a_run_explains_its_segments(job):
         lead = sum(row["lead"] for row in record["contributions"])
         assert lead == pytest.approx(record["a"]["score"] - record["b"]["score"], abs=1e-3)
         assert [row["models"] for row in record["words"]] == [["lm"]]
-    shares, samples = weight_intervals.from_json((job / "work" / "intervals.json").read_text())
-    assert samples == 3
-    assert {share.feature for share in shares} >= {"length", "lm.total"}
-    assert all(share.interval.low <= share.interval.high for share in shares)
+    intervals = read_intervals(job / "work" / "intervals.json")
+    assert intervals.samples == 3
+    assert {row.feature for row in intervals.rows} >= {"length", "lm.total"}
+    assert all(row.interval.low <= row.interval.high for row in intervals.rows)
 
 
 def test_words_are_coloured_by_surprisal(tmp_path, small):

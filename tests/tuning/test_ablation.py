@@ -15,7 +15,7 @@ from rerank_adapters.report.ablation import ablation_records, ablation_tables
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.within_lists import correlations_within_lists
 from rerank_adapters.tuning.ablation import PARTS, ablate, trials_needed
-from rerank_adapters.tuning.families import FamilyTrials, contributions
+from rerank_adapters.tuning.families import Trials, contributions
 from rerank_adapters.tuning.problem import prepare, take_segments
 from rerank_adapters.tuning.weight_intervals import resampled_weights, standardised
 from tests.command_line import done, refused
@@ -35,9 +35,9 @@ def data():
 @pytest.fixture(scope="module")
 def ablation(data):
     tuned = []
-    trials = FamilyTrials(data, FAMILIES, TUNER, np.ones(7), 4, (1,), progress=tuned.append)
+    trials = Trials(data, FAMILIES, TUNER, np.ones(7), 4, (1,), progress=tuned.append)
     settings = EvaluationSettings(bootstrap=50, randomisation=60)
-    result = ablate(trials, ["first"], PARTS, settings, samples=6, seed=1, progress=tuned.append)
+    result = ablate(trials, ["first"], PARTS, settings, samples=6, seed=1)
     assert sum(tuned) <= 4 * trials_needed(3, 1, PARTS) + 1 + 6
     return result
 
@@ -65,11 +65,11 @@ def test_gains_are_those_of_an_evaluation(metric):
 
 
 def test_losses_are_the_contributions(data, ablation):
-    expected = contributions(FamilyTrials(data, FAMILIES, TUNER, np.ones(7), 4, (1,)), np.ones(7))
+    expected = contributions(Trials(data, FAMILIES, TUNER, np.ones(7), 4, (1,)), np.ones(7))
     assert ablation.whole == expected.held_out
     for trial, row in zip(ablation.left_out, expected.rows, strict=True):
-        assert (trial.family, trial.features, trial.score) == (row.family, row.columns, row.held_out)
-        assert trial.gain.value == pytest.approx(row.loss)
+        assert (trial.family, trial.features, trial.score) == (row.family, row.features, row.score)
+        assert trial.gain.value == pytest.approx(row.gain.value)
         assert trial.gain.interval.low <= trial.gain.interval.high
     assert [t.holm for t in ablation.left_out] == holm([t.gain.p for t in ablation.left_out]).tolist()
 
@@ -102,7 +102,7 @@ def test_the_trials_that_are_needed_are_those_of_all_sets_that_may_be_tried(part
 
 def test_resampled_weights_are_those_of_drawn_segments(data):
     told = []
-    resampled = resampled_weights(data, TUNER, np.ones(7), 3, 5, processes=Processes(2), progress=told.append)
+    resampled = resampled_weights(data, TUNER, np.ones(7), 3, 5, Processes(2), told.append)
     assert sum(told) == 3
     for number, weights in enumerate(resampled):
         rng = np.random.default_rng([5, number])

@@ -7,21 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rerank_adapters.evaluation.measure import Measure
+from rerank_adapters.features.feature import Feature
 from rerank_adapters.features.processes import Processes
-from rerank_adapters.job.config import System, Tuning
-from rerank_adapters.report.tables import contribution_table
-from rerank_adapters.text import TextPipeline
+from rerank_adapters.job.config import System
+from rerank_adapters.report.held_out import contribution_table, is_certain
+from rerank_adapters.run.run import families_together
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuning.analyses import families_together
 from rerank_adapters.tuning.cross_validation import cross_validate
-from rerank_adapters.tuning.families import FamilyTrials, contributions
-from rerank_adapters.tuning.method import Method
+from rerank_adapters.tuning.families import Trials, contributions, families_of, fast_tuner
 from rerank_adapters.tuning.problem import prepare
 from rerank_adapters.weights import read_weights
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.lists.length import LengthFeature
 from tests.command_line import done, one_line, rerank
 from tests.tuners import naive_tuners as naive
 
@@ -36,7 +35,7 @@ def data():
 
 
 def measured(data, weights, folds=4, **options):
-    trials = FamilyTrials(data, FAMILIES, Mira(passes=5), np.ones_like(weights), folds, (2,), **options)
+    trials = Trials(data, FAMILIES, Mira(passes=5), np.ones_like(weights), folds, (2,), **options)
     return contributions(trials, weights)
 
 
@@ -60,7 +59,7 @@ def test_spread_is_the_standard_deviation_within_lists(data):
 
     whole = naive_spread(data.table.all_names)
     for row in result.rows:
-        assert row.columns == len(FAMILIES[row.family])
+        assert row.features == len(FAMILIES[row.family])
         assert row.spread == pytest.approx(naive_spread(FAMILIES[row.family]) / whole)
 
 
@@ -70,7 +69,7 @@ def test_families_that_cancel_out_have_their_own_spread(data):
     table = FeatureTable.dense(["f0", "f1"], values, data.table.offsets)
     families = {"first": ["f0"], "second": ["f1"]}
     both = prepare(table, data.statistics, METRIC)
-    result = contributions(FamilyTrials(both, families, Mira(passes=1), np.ones(2), 2, (2,)), np.ones(2))
+    result = contributions(Trials(both, families, Mira(passes=1), np.ones(2), 2, (2,)), np.ones(2))
     squares = np.concatenate([(part - part.mean()) ** 2 for part in np.split(values[:, 0], table.offsets[1:-1])])
     assert [row.spread for row in result.rows] == pytest.approx([np.sqrt(squares.mean())] * 2)
 
@@ -86,9 +85,9 @@ def test_the_loss_is_that_of_tuning_without_the_family(data):
         without = prepare(data.table, data.statistics, METRIC, fixed=names)
         start = np.array([0.0 if name in names else 1.0 for name in data.table.all_names])
         alone = cross_validate(without, tuner, start, 4, [2]).rows[0].mean
-        assert row.held_out == alone
-        assert row.loss == pytest.approx(alone - result.held_out)  # an error rate: lower is better
-    assert any(row.loss != 0 for row in result.rows)
+        assert row.score == alone
+        assert row.gain.value == pytest.approx(alone - result.held_out)  # an error rate: lower is better
+    assert any(row.gain.value != 0 for row in result.rows)
 
 
 def test_families_that_stand_in_for_each_other_are_judged_together(data):
@@ -100,16 +99,16 @@ def test_families_that_stand_in_for_each_other_are_judged_together(data):
     copies = {"one": ["f0"], "other": ["f1"], "rest": ["f2"]}
     both = {"both": ["one", "other"]}
     copied = prepare(table, data.statistics, METRIC)
-    result = contributions(FamilyTrials(copied, copies, Mira(passes=5), np.ones(3), 4, (2,)), np.ones(3), both)
+    result = contributions(Trials(copied, copies, Mira(passes=5), np.ones(3), 4, (2,)), np.ones(3), both)
     rows = {row.family: row for row in result.rows}
-    assert not rows["one"].certain
-    assert not rows["other"].certain
-    assert rows["both"].certain
-    assert rows["both"].loss > 0
-    assert rows["both"].columns == 2
+    assert not is_certain(rows["one"])
+    assert not is_certain(rows["other"])
+    assert is_certain(rows["both"])
+    assert rows["both"].gain.value > 0
+    assert rows["both"].features == 2
     without = prepare(table, data.statistics, METRIC, fixed=["f0", "f1"])
     alone = cross_validate(without, {"mira": Mira(passes=5)}, np.array([0.0, 0.0, 1.0]), 4, [2]).rows[0].mean
-    assert rows["both"].held_out == alone
+    assert rows["both"].score == alone
 
 
 def test_the_features_that_a_system_leaves_out_are_judged_together():
@@ -262,13 +261,9 @@ def test_a_wrong_system_is_refused(config, tmp_path, old, new, message):
     assert not (tmp_path / "work").exists()
 
 
-def method_with(tuner):
-    return Method(tuner, Measure("errors", METRIC, TextPipeline()), Tuning(), {"length": ["length"]})
-
-
 def test_decoder_features_are_a_family_of_their_own():
     table = FeatureTable.dense(["LM0", "length"], np.zeros((1, 2)), [0, 1])
-    assert method_with(Mira()).families(table) == {"decoder": ["LM0"], "length": ["length"]}
+    assert families_of(table, [Feature("length", LengthFeature())]) == {"decoder": ["LM0"], "length": ["length"]}
 
 
 def test_families_are_measured_by_a_tuner_that_can_be_quick():
@@ -276,6 +271,6 @@ def test_families_are_measured_by_a_tuner_that_can_be_quick():
         def quick(self):
             return replace(self, passes=2)
 
-    assert method_with(Patient(passes=90)).fast_tuner == Patient(passes=2)
-    assert method_with(Mira(passes=9, bags=5)).fast_tuner == Mira(passes=9)
-    assert method_with(Mert()).fast_tuner == Mira()
+    assert fast_tuner(Patient(passes=90)) == Patient(passes=2)
+    assert fast_tuner(Mira(passes=9, bags=5)) == Mira(passes=9)
+    assert fast_tuner(Mert()) == Mira()

@@ -6,7 +6,7 @@ import pytest
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuning.cross_validation import cross_validate
-from rerank_adapters.tuning.families import FamilyTrials
+from rerank_adapters.tuning.families import Trials
 from rerank_adapters.tuning.problem import prepare
 from rerank_adapters.tuning.selection import forward_selection
 from rerank_plugins.core.errors import ConfigError
@@ -31,7 +31,7 @@ def data():
 def trials_of(data, **options):
     families = {"rest": ["f0", "f4"], "noisy": ["f1"], "chance": ["f2"], "good": ["f3"]}
     options = {"folds": 3, "seeds": (1,), **options}
-    return FamilyTrials(data, families, TUNER, np.ones(5), **options)
+    return Trials(data, families, TUNER, np.ones(5), **options)
 
 
 def test_is_the_loop_over_cross_validations(data):
@@ -49,31 +49,34 @@ def test_is_the_loop_over_cross_validations(data):
             scores[family] = cross_validate(reduced, {"mira": TUNER}, start, 3, [1]).rows[0].mean
         used.append(min(scores, key=scores.__getitem__))
         expected.append((used[-1], scores[used[-1]]))
-    base, *steps = forward_selection(trials)
-    assert [(step.family, step.score) for step in steps] == expected
+    sets = forward_selection(trials)
+    base, *scores = map(trials.score, trials.choices(sets))
+    assert sets == [used[:number] for number in range(5)]
+    assert list(zip(used, scores, strict=True)) == expected
     assert expected[0][0] == "good"
     first = data.statistics[data.table.offsets[:-1]]
-    assert (base.family, base.score) == ("", METRIC.score(first.sum(axis=0)))
+    assert base == METRIC.score(first.sum(axis=0))
 
 
 def test_base_patience_and_jobs(data):
-    steps = forward_selection(trials_of(data, processes=Processes(3)), ["good"], patience=1)
-    whole = forward_selection(trials_of(data), ["good"])
-    scores = [step.score for step in steps]
-    assert len(steps) == min(scores.index(min(scores)) + 2, 4)
-    assert [(s.family, s.score) for s in steps] == [(s.family, s.score) for s in whole[: len(steps)]]
+    trials, alone = trials_of(data, processes=Processes(3)), trials_of(data)
+    sets, whole = forward_selection(trials, ["good"], patience=1), forward_selection(alone, ["good"])
+    scores = list(map(trials.score, trials.choices(sets)))
+    assert len(sets) == min(scores.index(min(scores)) + 2, 4)
+    assert sets == whole[: len(sets)]
+    assert scores == list(map(alone.score, alone.choices(sets)))
 
 
 def test_seeds_are_summed_and_counted(data):
     counted = []
     trials = trials_of(data, seeds=(1, 2), progress=counted.append)
-    (both,) = trials.statistics([["good"]])
-    parts = [trials_of(data, seeds=(seed,)).statistics([["good"]])[0] for seed in (1, 2)]
+    (both,) = trials.choices([["good"]])
+    parts = [trials_of(data, seeds=(seed,)).choices([["good"]])[0] for seed in (1, 2)]
     assert (both == parts[0] + parts[1]).all()
-    trials.statistics([["good"], ["good"]])
+    trials.choices([["good"], ["good"]])
     assert sum(counted) == 6  # nothing is tried twice
 
 
 def test_unknown_features_are_refused(data):
     with pytest.raises(ConfigError, match="family a: no feature named 'f9'"):
-        FamilyTrials(data, {"a": ["f9"]}, TUNER, np.ones(5), 3, (1,))
+        Trials(data, {"a": ["f9"]}, TUNER, np.ones(5), 3, (1,))

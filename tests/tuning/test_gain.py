@@ -6,14 +6,22 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from rerank_adapters.evaluation.baselines import FIRST
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuning import held_out as held_out_module
 from rerank_adapters.tuning.cross_validation import CrossValidationRow, cross_validate
-from rerank_adapters.tuning.gain import WithMargin, gain_over_baselines, raw_margin, tuner_with_margin
-from rerank_adapters.tuning.held_out import HeldOut, held_out, usual_folds
+from rerank_adapters.tuning.held_out import (
+    HeldOut,
+    WithMargin,
+    gain_over,
+    held_out,
+    raw_margin,
+    tuner_with_margin,
+    usual_folds,
+)
 from rerank_adapters.tuning.problem import prepare, take_segments
 from rerank_plugins.core.metrics_and_tuners import Tuner, TuningResult
 from tests.tuners import naive_margin
@@ -21,6 +29,11 @@ from tests.tuners import naive_tuners as naive
 
 METRIC = naive.ErrorRate()
 FOLDS, SEED = 4, 3
+
+
+def gain_of(held, margin, seed, groups=None):
+    """The gain over the first hypotheses alone."""
+    return gain_over({FIRST: held.first}, held, METRIC, margin, seed, groups)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +81,7 @@ def test_one_process_or_two_find_the_same(data, start, leads):
 
 def test_the_score_is_that_of_cross_validation(data, start, leads):
     rows = cross_validate(data, {"mira": Mira(passes=5)}, start, FOLDS, (SEED,), baselines={"1-best": 0 * start}).rows
-    result = gain_over_baselines(leads, METRIC, 0.0, seed=1)
+    result = gain_of(leads, 0.0, seed=1)
     assert result.score == pytest.approx(rows[0].mean)
     assert result.first == pytest.approx(rows[1].mean)
     assert result.gain == pytest.approx(result.first - result.score)  # lower is better
@@ -77,7 +90,7 @@ def test_the_score_is_that_of_cross_validation(data, start, leads):
 
 
 def test_the_margin_of_a_fold_is_tuned_on_the_others(leads):
-    result = gain_over_baselines(leads, METRIC, "tuned", seed=1)
+    result = gain_of(leads, "tuned", seed=1)
     chosen = np.empty_like(leads.first)
     for number in range(FOLDS):
         own, others = leads.fold == number, leads.fold != number
@@ -87,7 +100,7 @@ def test_the_margin_of_a_fold_is_tuned_on_the_others(leads):
         margin = math.inf if math.isinf(high) else margin if low else 0.0
         chosen[own] = naive_margin.statistics_with(margin, leads.leads[own], leads.first[own], leads.leading[own])
     assert result.score == pytest.approx(float(METRIC.score(chosen.sum(axis=0))))
-    assert result.without_margin == pytest.approx(gain_over_baselines(leads, METRIC, 0.0, seed=1).score)
+    assert result.without_margin == pytest.approx(gain_of(leads, 0.0, seed=1).score)
 
 
 def held_out_of(better, worse, folds=2, segments=20):
@@ -106,15 +119,15 @@ def test_a_tuned_margin_that_may_harm_is_not_used(better, worse, used):
     held = held_out_of(better, worse)
     if (better, worse) == (8, 4):
         assert held.best_margin(METRIC) == 0
-    found = gain_over_baselines(held, METRIC, "tuned", seed=1)
+    found = gain_of(held, "tuned", seed=1)
     assert found.certain is used
     assert math.isinf(found.margin) is not used
     assert found.replaced == (0 if not used else better / 20)
 
 
 def test_groups_are_resampled_as_wholes(leads):
-    alone = gain_over_baselines(leads, METRIC, 0.0, 1)
-    of_one = gain_over_baselines(leads, METRIC, 0.0, 1, groups=["one"] * len(leads.leads))
+    alone = gain_of(leads, 0.0, 1)
+    of_one = gain_of(leads, 0.0, 1, groups=["one"] * len(leads.leads))
     assert of_one.interval == (pytest.approx(of_one.gain), pytest.approx(of_one.gain))
     assert of_one.gain == alone.gain
     assert alone.interval.low < alone.interval.high
@@ -123,7 +136,7 @@ def test_groups_are_resampled_as_wholes(leads):
 def test_groups_are_the_segments_of_the_bootstrap(leads):
     """Ten groups of three: their statistics are summed before they are drawn."""
     groups = [f"speaker {segment % 10}" for segment in range(30)]
-    found = gain_over_baselines(leads, METRIC, 0.25, 1, groups=groups)
+    found = gain_of(leads, 0.25, 1, groups=groups)
     chosen = naive_margin.statistics_with(0.25, leads.leads, leads.first, leads.leading)
     sums = [
         np.array([statistics[first::10].sum(axis=0) for first in range(10)]) for statistics in (chosen, leads.first)
@@ -137,7 +150,7 @@ def test_groups_are_the_segments_of_the_bootstrap(leads):
 
 @pytest.mark.parametrize("margin", [0.0, 0.5])
 def test_a_fixed_margin_decides_in_all_folds(leads, margin):
-    result = gain_over_baselines(leads, METRIC, margin, seed=1)
+    result = gain_of(leads, margin, seed=1)
     chosen = naive_margin.statistics_with(margin, leads.leads, leads.first, leads.leading)
     assert result.score == pytest.approx(float(METRIC.score(chosen.sum(axis=0))))
     assert result.changed == result.replaced == np.mean(leads.leads > margin)

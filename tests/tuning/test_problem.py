@@ -13,8 +13,9 @@ from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
 from rerank_adapters.tuning.cross_validation import cross_validate
-from rerank_adapters.tuning.problem import prepare, provenance_of, run_tuner, take_segments
+from rerank_adapters.tuning.problem import prepare, run_tuner, take_segments
 from rerank_adapters.tuning.start import start_vector
+from rerank_adapters.tuning.tune import provenance_of
 from rerank_plugins.core.errors import ConfigError, PluginError, RerankError
 from rerank_plugins.core.feature_table import FeatureTable
 from rerank_plugins.core.metrics_and_tuners import Tuner, TuningResult

@@ -98,9 +98,20 @@ def test_the_standard_error_is_that_of_the_bootstrap():
     assert standard_error(metric, one[:1], other[:1]) == 0
 
 
+@dataclasses.dataclass
+class Remembering(Selecting):
+    """Keeps its selections by the ids of the segments that they were made on."""
+
+    selections: dict = dataclasses.field(default_factory=dict)
+
+    def select(self, data, start, *args):
+        self.selections[data.table.segment_ids] = selection = super().select(data, start, *args)
+        return selection
+
+
 def test_a_selection_is_made_on_the_folds_that_are_tuned_on(data):
     options = {"always": ["base"], "folds": 3}
-    tuner = Selecting(TUNER, TUNER, FAMILIES, **options)
+    tuner = Remembering(TUNER, TUNER, FAMILIES, **options)
     held = choices_of(data, tuner, np.ones(6), 2, 5)
     for number in range(2):
         ids = tuple(str(s) for s in np.flatnonzero(held.fold != number))
@@ -111,7 +122,7 @@ def test_a_selection_is_made_on_the_folds_that_are_tuned_on(data):
 
 
 def test_what_is_left_out_gets_weight_0(data):
-    tuner = Selecting(TUNER, TUNER, FAMILIES, ["base"], 3)
+    tuner = Remembering(TUNER, TUNER, FAMILIES, ["base"], 3)
     weights = tuner.tune(data, np.ones(6), np.random.default_rng(1)).weights
     (selection,) = tuner.selections.values()
     left_out = [name for family in selection.left_out for name in FAMILIES[family]]
@@ -195,3 +206,11 @@ def test_weights_ask_for_the_features_kept_alone(config, tmp_path):
     assert best == "a b d e f\n" * 6
     held_out = done("cross-validate", tmp_path / "lists", "-r", tmp_path / "references", "-c", config, "-t", "mira,passes=2", "--folds", "2", "--seeds", "1").out  # fmt: skip
     assert "mira,passes=2" in held_out
+
+
+def test_what_a_selection_leaves_out_of_a_system_s_features_is_not_judged_with_the_others(config, tmp_path):
+    config.write_text(CONFIG + '[[system]]\nname = "decoder alone"\nwithout = ["words", "rank"]\n')
+    said = done("run", config, "--work", tmp_path / "work")
+    assert "left out: rank" in said.err
+    assert "Contribution of each family" in said.out
+    assert "all that" not in said.out

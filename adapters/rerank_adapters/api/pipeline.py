@@ -24,9 +24,8 @@ from rerank_adapters.job.loading import all_plugins, label_of, several
 from rerank_adapters.report.explanation import Explanation
 from rerank_adapters.reranker import Reranked
 from rerank_adapters.run.explain import explain
-from rerank_adapters.run.learn import features_of, learn, method_of
+from rerank_adapters.run.learn import TuningOutcome, compare_tuners, features_of, learn
 from rerank_adapters.tuning.cross_validation import CrossValidation
-from rerank_adapters.tuning.tune import TuningOutcome, compare_tuners
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList
 from rerank_plugins.core.columns import one_line
@@ -139,8 +138,7 @@ class Pipeline(PipelineParameters):
         with self._settings(progress):
             job, data, values = self._tuning_set(nbests, references, table, reference_form, trust_pairs)
             tuners = {job.tuner_name: job.tuner}
-            lists, seeds = data.lists, [self.seed]
-            return compare_tuners(tuners, lists, data.references, values, method_of(job), folds, seeds)
+            return compare_tuners(job, data, values, tuners, folds, [self.seed])
 
     def predict(
         self, nbests: Iterable[NBestList], *, table: FeatureTable | None = None, progress: bool = False

@@ -16,9 +16,9 @@ from typing import Any, Self
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.job.loading import all_plugins, config_table, config_tables
+from rerank_adapters.run.learn import TuningOutcome
 from rerank_adapters.runtime.progress import showing
 from rerank_adapters.text import split_steps
-from rerank_adapters.tuning.tune import TuningOutcome
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError
 from rerank_plugins.core.errors import suggestion

@@ -11,7 +11,7 @@ import click
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
-from rerank_adapters.tuning.ablation import PARTS, Part, ablate, single_features, trials_needed
+from rerank_adapters.tuning.ablation import PARTS, Part, ablate, trials_needed
 from rerank_plugins import ConfigError
 from rerank_plugins.core.errors import suggestion
 
@@ -39,8 +39,7 @@ def config_among(arguments: Mapping[str, Any]) -> Path | None:
               show_default="decoder, if the lists have features of it")  # fmt: skip
 @click.option("--by", type=click.Choice(["family", "feature"]), default="family", show_default=True,
               help="Take each entry of the config as a family, or each single feature.")  # fmt: skip
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True,
-              help="Divide the tuning set into this many folds.")  # fmt: skip
+@options.folds_option
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True,
               help="Repeat with this many seeds, each with its own folds.")  # fmt: skip
 @options.style_option
@@ -71,35 +70,35 @@ def command(
     rerank ablate tune.nbest.gz -r tune.en --table tune.npz -m chrf
     rerank ablate configs/mt.toml --part weights --by feature --as tsv
     """  # noqa: D301
+    from rerank_adapters.features.processes import Processes
     from rerank_adapters.features.tables import check_same_lists
     from rerank_adapters.report.ablation import ablation_records, ablation_tables
     from rerank_adapters.report.output import write_records
-    from rerank_adapters.run.learn import features_of, method_of, read_tuning_set
-    from rerank_adapters.tuning.families import FamilyTrials
+    from rerank_adapters.run.learn import features_of, read_tuning_set, start_of
+    from rerank_adapters.tuning.families import Trials, families_of, single_features
+    from rerank_adapters.tuning.problem import problem_of
 
     summary_line = SummaryLine()
     job, data, values = read_tuning_set(job, _tuning_files(job, files), table)
     _bases(base, ["decoder", *(job.labels if by == "family" else base)])  # wrong names before an extraction
     values = features_of(job, data, values, table)
     check_same_lists(data.lists, values)
-    method = method_of(job)
-    families = single_features(values) if by == "feature" else method.families(values)
+    families = single_features(values) if by == "feature" else families_of(values, job.features())
     bases = _bases(base or [name for name in families if by == "family" and name not in job.labels], families)
     if len(families) < 2:
         raise ConfigError(f"there is nothing to compare: {counted(len(families), 'family', 'families')} of features")
-    with StatusLine(f"counting the statistics of {method.measure.name}"):
-        problem = method.problem(data.lists, data.references, values)
-    start, folds = method.start(data.lists, values), min(folds, values.segments)
-    every_seed, wanted, settings = range(method.seed, method.seed + seeds), parts or PARTS, job.config.evaluation
+    measure, seed = job.measures[0], job.config.seed
+    with StatusLine(f"counting the statistics of {measure.name}"):
+        problem = problem_of(data.lists, data.references, values, measure, job.config.tuning)
+    start, folds = start_of(job, data.lists, values), min(folds, values.segments)
+    every_seed, wanted, settings = range(seed, seed + seeds), parts or PARTS, job.config.evaluation
     tunings = trials_needed(len(families), len(bases), wanted) * folds * seeds + 1 + ("weights" in wanted) * SAMPLES
     with CountingBar("tunings", tunings) as bar:
-        trials = FamilyTrials(problem, families, method.tuner, start, folds, every_seed, method.processes, bar.add)
+        processes = Processes(job.config.jobs)
+        trials = Trials(problem, families, job.tuner, start, folds, every_seed, processes, bar.add)
         groups = data.groups if settings.resample_groups else None
-        result = ablate(
-            trials, bases, wanted, settings, samples=SAMPLES, seed=method.seed, groups=groups, progress=bar.add
-        )
-    metric = method.measure.name
-    write_records(list(ablation_records(result, metric)), ablation_tables(result, metric), style)
+        result = ablate(trials, bases, wanted, settings, samples=SAMPLES, seed=seed, groups=groups)
+    write_records(list(ablation_records(result, measure.name)), ablation_tables(result, measure.name), style)
     summary_line.report(
         f"compared {counted(len(families), 'family', 'families')} of features on {counted(folds, 'fold')}"
     )

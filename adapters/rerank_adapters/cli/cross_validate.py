@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 @click.option("-t", "--tuner", "tuners", multiple=True, metavar="TUNER", shell_complete=plugin_names("tuner"),
               help=f"Compare this tuner: {options.PLUGIN_HELP}. Repeatable.",
               show_default="all that need no options")  # fmt: skip
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True,
-              help="Divide the tuning set into this many folds.")  # fmt: skip
+@options.folds_option
 @click.option("--seeds", type=click.IntRange(1), default=3, show_default=True,
               help="Repeat with this many seeds, each with its own folds.")  # fmt: skip
 @options.table_option
@@ -43,10 +42,9 @@ def command(job: Job, files: Files, tuners: tuple[str, ...], folds: int, seeds: 
     from rerank_adapters.report.held_out import cross_validation_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
-    from rerank_adapters.run.learn import features_of, method_of, read_tuning_set
+    from rerank_adapters.run.learn import compare_tuners, features_of, read_tuning_set
     from rerank_adapters.runtime.progress import CountingBar
-    from rerank_adapters.tuning.gain import tuner_with_margin
-    from rerank_adapters.tuning.tune import compare_tuners
+    from rerank_adapters.tuning.held_out import tuner_with_margin
 
     summary_line = SummaryLine()
     known = job.registry.entries["tuner"].items()
@@ -58,9 +56,7 @@ def command(job: Job, files: Files, tuners: tuple[str, ...], folds: int, seeds: 
     job, data, values = read_tuning_set(job, files, table)
     values = features_of(job, data, values, table)
     with CountingBar("tuned folds", len(built) * seeds * folds) as bar:
-        result = compare_tuners(
-            built, data.lists, data.references, values, method_of(job), folds, range(1, seeds + 1), bar.add
-        )
+        result = compare_tuners(job, data, values, built, folds, range(1, seeds + 1), bar.add)
     print_table(cross_validation_table(result, job.measures[0].name), report_console())
     runs = f"{counted(folds, 'fold')} and {counted(seeds, 'seed')}"
     summary_line.report(f"compared {counted(len(built), 'tuner')} on {runs}")

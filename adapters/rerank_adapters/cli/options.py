@@ -124,6 +124,9 @@ table_option = click.option(
     help="Take features from this table. With -f, only those; features that it lacks are extracted.",
 )  # fmt: skip
 jobs_option = click.option("-j", "--jobs", type=click.IntRange(1), help="Use this many processes.", show_default="2")
+folds_option = click.option(
+    "--folds", type=click.IntRange(2), default=5, show_default=True, help="Divide the tuning set into this many folds."
+)
 set_option = click.option(
     "--set", "set_name", metavar="NAME",
     help="Put this name instead of {set} in the files of features, as `run` does with tune or test.",

@@ -40,9 +40,8 @@ def command(job: Job, config: Path, work: Path | None, force: bool, dry_run: boo
     rerank run configs/mt.toml --work work/mt
     """  # noqa: D301
     from rerank_adapters.job.job import RERANKED
-    from rerank_adapters.report.held_out import held_out_table
+    from rerank_adapters.report.held_out import contribution_table, held_out_table
     from rerank_adapters.report.output import report_console
-    from rerank_adapters.report.tables import contribution_table
     from rerank_adapters.report.terminal import print_evaluation
     from rerank_adapters.run.run import Results, run, work_folder
     from rerank_adapters.run.workdir import Workdir

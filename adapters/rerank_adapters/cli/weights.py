@@ -32,7 +32,8 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
         -o tuned.ini
     rerank tools weights moses.ini --as toml -o weights.toml
     """  # noqa: D301
-    from rerank_adapters.tuning.gain import HeldOutGain
+    from rerank_adapters.report.held_out import gain_lines
+    from rerank_adapters.tuning.held_out import HeldOutGain
     from rerank_adapters.weights import read_weights, write_weights
     from rerank_adapters.weights.moses import (
         moses_weight_section,
@@ -57,9 +58,8 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
             out.write(moses_weight_section(tuned))
     else:
         {"toml": write_weights, "dense": write_moses_dense, "sparse": write_moses_sparse}[form](tuned, output)
-    if recorded := HeldOutGain.of_provenance(tuned.provenance):
-        gain, metric = recorded
-        for line in gain.lines(metric):
+    if (gain := HeldOutGain.of_provenance(tuned.provenance)) is not None:
+        for line in gain_lines(gain):
             click.echo(line, err=True)
     if tuned.margin and form != "toml":
         left_out = f"the margin of {tuned.margin:.4g} is left out: a decoder takes the highest sum"

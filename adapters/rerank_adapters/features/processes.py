@@ -28,6 +28,7 @@ from concurrent.futures import (
     Future,
     ProcessPoolExecutor,
     ThreadPoolExecutor,
+    as_completed,
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
@@ -84,26 +85,36 @@ class Processes:
             while waiting:
                 yield _next(waiting, ordered)
 
-    def shared_results(self, work: Callable[[Item], Result], tasks: Iterable[Item]) -> Iterator[Result]:
-        """Yield the result of each task, whichever is ready first, for a few tasks on much data in memory.
+    def shared_results(
+        self,
+        work: Callable[[Item], Result],
+        tasks: Iterable[Item],
+        done: Callable[[Item], None] = lambda task: None,
+    ) -> list[Result]:
+        """The results of a few tasks on much data in memory, in the order of the tasks.
 
         All are done on this machine, by forks of this process, which share the data. Where forks are not safe, threads
-        take their place: most of such work is done by kernels that release the interpreter's lock. Raises what `work`
-        raises, and RerankError where a worker has died.
+        take their place: most of such work is done by kernels that release the interpreter's lock. `done` is called
+        with each task that has been done, whichever is ready first. Raises what `work` raises, and RerankError where a
+        worker has died.
         """
-        given = list(tasks)
+        given, results = list(tasks), []
         workers = min(self.jobs, len(given))
         if workers < 2:
-            yield from map(work, given)
-            return
+            for task in given:
+                results.append(work(task))
+                done(task)
+            return results
         executor: Executor = ThreadPoolExecutor(workers)  # which starts no thread before the first task
         do: Callable[[Item], Result] = work
         if may_fork():
             executor, do = ProcessPoolExecutor(workers, get_context("fork"), _begin, (os.getpid(), work)), _do
         with _ended_at_once(executor):
-            waiting = [executor.submit(do, task) for task in given]
-            while waiting:
-                yield _next(waiting, ordered=False)
+            futures = {executor.submit(do, task): task for task in given}
+            for future in as_completed(futures):
+                _next([future], ordered=True)  # raises what the task has raised
+                done(futures[future])
+        return [future.result() for future in futures]
 
     @contextmanager
     def _workers(self, work: Callable[[Item], Result]) -> Iterator[tuple[Callable[[Item], Future[Result]], int]]:

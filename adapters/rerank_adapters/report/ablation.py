@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.report import numbers
+from rerank_adapters.report.held_out import by_gain
 from rerank_adapters.report.tables import Table
-from rerank_adapters.tuning.ablation import Ablation, Correlations, Trial
+from rerank_adapters.tuning.ablation import Ablation, Correlations
+from rerank_adapters.tuning.families import Trial
 
 STRONGEST_PAIRS = 10  # of features in the table of correlations
 LARGEST_WEIGHTS = 40  # in the table of weights
@@ -34,7 +36,7 @@ def ablation_tables(result: Ablation, metric: str) -> list[Table]:
 
 
 def _left_out_table(result: Ablation, metric: str) -> Table:
-    rows = tuple(_cells(trial) for trial in sorted(result.left_out, key=lambda trial: -trial.gain.value))
+    rows = tuple(_cells(trial) for trial in by_gain(result.left_out))
     notes = (
         f"With all families the held-out {metric} is {numbers.score(result.whole)}. The loss is by how much choices "
         "are worse without the family.",
@@ -44,7 +46,7 @@ def _left_out_table(result: Ablation, metric: str) -> Table:
 
 
 def _added_table(result: Ablation, metric: str) -> Table:
-    rows = tuple(_cells(trial) for trial in sorted(result.added, key=lambda trial: -trial.gain.value))
+    rows = tuple(_cells(trial) for trial in by_gain(result.added))
     notes = (f"{_base(result, metric)} The gain is by how much choices are better with the family.",)
     return Table(
         f"Each family added to {_base_name(result)}: {metric}",
@@ -114,10 +116,17 @@ def _matrix(correlations: Correlations) -> Table:
 
 
 def _strongest(correlations: Correlations) -> Table:
-    pairs = correlations.pairs()[:STRONGEST_PAIRS]
-    rows = tuple((first, second, _r(r)) for first, second, r in pairs)
+    rows = tuple((first, second, _r(r)) for first, second, r in _pairs(correlations)[:STRONGEST_PAIRS])
     note = "Pearson's r of values within lists; `--as tsv` and `--as json` hold all pairs."
     return Table("Most correlated features", ("feature", "feature", "r"), rows, (note,))
+
+
+def _pairs(correlations: Correlations) -> list[tuple[str, str, float]]:
+    """Each pair that has an r, the strongest first."""
+    names, (rows, columns) = correlations.names, np.triu_indices(len(correlations.names), 1)
+    values = correlations.r[rows, columns]
+    order = np.argsort(-np.abs(np.nan_to_num(values)), kind="stable")
+    return [(names[rows[i]], names[columns[i]], float(values[i])) for i in order if not np.isnan(values[i])]
 
 
 def _r(value: float) -> str:
@@ -166,7 +175,7 @@ def ablation_records(result: Ablation, metric: str) -> Iterator[dict[str, Any]]:
         record = {"part": "weight", "feature": row.feature, "weight": row.weight, "share": row.part}
         yield {**record, **_bounds(row.interval), "same_sign": row.same_sign}
     for part, correlations in (("families", result.families), ("features", result.features)):
-        for first, second, r in correlations.pairs() if correlations is not None else ():
+        for first, second, r in () if correlations is None else _pairs(correlations):
             yield {"part": f"correlation of {part}", "feature": first, "other": second, "r": r}
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rerank_adapters.tuning.families import Contributions
-from rerank_adapters.tuning.gain import HeldOutGain
-from rerank_adapters.tuning.weight_intervals import TunedWeight
+from rerank_adapters.tuning.held_out import HeldOutGain
+from rerank_adapters.tuning.weight_intervals import WeightIntervals
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,7 @@ class RunFacts:
     tuning_score: float | None = None
     tuned_at: str = ""
     contributions: Contributions | None = None
-    weights: tuple[TunedWeight, ...] = ()
-    samples: int = 0
+    weights: WeightIntervals = WeightIntervals()
     curve: tuple[tuple[float, ...], ...] = ()
     lists: ListLengths | None = None
     held_out: HeldOutGain | None = None

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rerank_adapters.evaluation.result import Evaluation, MetricResult, SystemScore
-from rerank_adapters.evaluation.significance import Interval
 from rerank_adapters.report import numbers
 from rerank_adapters.report.facts import RunFacts
+from rerank_adapters.report.held_out import by_gain, is_certain, noise
 from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines
-from rerank_adapters.report.tables import noise
-from rerank_adapters.tuning.families import Contribution
+from rerank_adapters.tuning.families import Trial
 
 MAX_WEIGHTS = 20  # features that are drawn; those with the largest parts come first
 
@@ -53,7 +52,7 @@ def drivers(facts: RunFacts, metric: str) -> Iterator[Figure]:
 def _contributions(facts: RunFacts, metric: str) -> Iterator[Figure]:
     found = facts.contributions
     if found is not None:
-        rows = [_contribution(row) for row in sorted(found.rows, key=lambda row: -row.loss)]
+        rows = [_contribution(row) for row in by_gain(found.rows)]
         caption = (
             f"The loss on {found.folds} held-out folds of the tuning lists without each family, or without several that"
             f" can replace each other. Lines are 95 % intervals. {noise(found)}"
@@ -61,21 +60,20 @@ def _contributions(facts: RunFacts, metric: str) -> Iterator[Figure]:
         yield Figure("Contribution of each family", interval_rows(rows, f"{metric} lost without it"), caption)
 
 
-def _contribution(row: Contribution) -> Row:
-    interval = Interval(row.loss - row.half_width, row.loss + row.half_width)
-    kind = ("good" if row.loss > 0 else "bad") if row.certain else "s5"
-    return Row(row.family, row.loss, interval, f"{row.loss:+.2f}", kind)
+def _contribution(row: Trial) -> Row:
+    kind = ("good" if row.gain.value > 0 else "bad") if is_certain(row) else "s5"
+    return Row(row.family, row.gain.value, row.gain.interval, f"{row.gain.value:+.2f}", kind)
 
 
 def _weights(facts: RunFacts) -> Iterator[Figure]:
-    shown = sorted(facts.weights, key=lambda weight: -abs(weight.part))[:MAX_WEIGHTS]
+    shown = sorted(facts.weights.rows, key=lambda weight: -abs(weight.part))[:MAX_WEIGHTS]
     if shown:
         rows = [Row(weight.feature, weight.part, weight.interval, f"{weight.weight:.4g}") for weight in shown]
         caption = "Numbers are raw weights; dots are weight × deviation within lists."
-        if facts.samples:
-            caption += f" Lines are 95 % intervals from {facts.samples} resampled tuning sets."
-        if len(shown) < len(facts.weights):
-            caption += f" The {len(facts.weights) - len(shown)} other features have smaller parts."
+        if facts.weights.samples:
+            caption += f" Lines are 95 % intervals from {facts.weights.samples} resampled tuning sets."
+        if len(shown) < len(facts.weights.rows):
+            caption += f" The {len(facts.weights.rows) - len(shown)} other features have smaller parts."
         yield Figure("Feature weights", interval_rows(rows, "deviations of the whole score"), caption)
 
 

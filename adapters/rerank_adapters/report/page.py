@@ -14,9 +14,10 @@ from rerank_adapters.evaluation.baselines import FIRST, HIGHEST_TOTAL
 from rerank_adapters.evaluation.result import Evaluation, MetricResult, places_by_change
 from rerank_adapters.report import figures, numbers, tables
 from rerank_adapters.report.facts import RunFacts
+from rerank_adapters.report.held_out import contribution_table, doubt, gain_text
 from rerank_adapters.report.templates import packed, render
 from rerank_adapters.report.words import Piece, word_differences
-from rerank_adapters.tuning.gain import HeldOutGain
+from rerank_adapters.tuning.held_out import HeldOutGain
 
 BASELINES = {FIRST: "the decoder's 1-best", HIGHEST_TOTAL: "the hypotheses of the highest total"}  # in a sentence
 MIN_CHANGE = 0.005  # of a sentence score; a smaller one is written as 0.00, and has no colour
@@ -55,7 +56,7 @@ def html_page(evaluation: Evaluation, title: str = "Evaluation", facts: RunFacts
         "scores": [tables.score_table(evaluation), *([tables.gain_table(evaluation)] if first.pairs else [])],
         "differences": list(figures.differences(evaluation)),
         "drivers": list(figures.drivers(facts, first.name)),
-        "contributions": facts.contributions and tables.contribution_table(facts.contributions, first.name),
+        "contributions": facts.contributions and contribution_table(facts.contributions, first.name),
         "comparisons": compared,
         "lengths": list(figures.lengths(evaluation)),
         "length_tables": [tables.bucket_table(evaluation, metric) for metric in metrics],
@@ -89,7 +90,7 @@ def headline(evaluation: Evaluation, system: str | None = None, held: HeldOutGai
     p_values = [p for p in (comparison.bootstrap_p, comparison.randomisation_p) if p is not None]
     written = numbers.p_value(max(p_values)) if p_values else ""
     p = f", p {'< ' + written[1:] if written.startswith('<') else '= ' + written}" if written else ""
-    unsure = "" if held is None or held.certain else f". {held.doubt} ({held.text})"
+    unsure = "" if held is None or held.certain else f". {doubt(held)} ({gain_text(held)})"
     changes = f"{changed} of {len(evaluation.segments)} segments changed"
     return f"{comparison.difference:+.1f} {metric.name} over {baseline}{p}; {changes}{unsure}"
 
@@ -101,7 +102,7 @@ def _particulars(evaluation: Evaluation, facts: RunFacts) -> dict[str, str]:
         "job": facts.job,
         "tuner": facts.tuner,
         "tuning score": score,
-        "held out": facts.held_out and facts.held_out.text,
+        "held out": facts.held_out and gain_text(facts.held_out),
         "tuned": facts.tuned_at,
         "segments": str(len(evaluation.segments)),
         "rerank-plugins": evaluation.version,

@@ -13,7 +13,6 @@ from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_adapters.metrics.alignment import CORRECT, DELETION, INSERTION, SUBSTITUTION, Alignment
 from rerank_adapters.report import numbers
 from rerank_adapters.runtime.progress import counted
-from rerank_adapters.tuning.families import Contributions
 
 
 @dataclass(frozen=True)
@@ -76,31 +75,6 @@ def bucket_table(evaluation: Evaluation, metric: MetricResult) -> Table:
     ratios = ", ".join(f"{s} {r:.3f}" for s, r in zip(evaluation.systems, evaluation.length_ratios, strict=True))
     header = ("reference words", "segments", *evaluation.systems)
     return Table(f"{metric.name} by length", header, tuple(rows), (f"Output words per reference word: {ratios}.",))
-
-
-def contribution_table(result: Contributions, metric: str) -> Table:
-    """A row per family of features, and per families together: their spread, and the held-out score without them."""
-    rows = []
-    for row in sorted(result.rows, key=lambda row: -row.loss):
-        loss = f"{row.loss:+.2f} ±{row.half_width:.2f}"
-        rows.append((row.family, str(row.columns), f"{row.spread:.2f}", numbers.score(row.held_out), loss))
-    notes = (
-        "Weight × spread is the standard deviation within lists of a family's weighted sum, as a part of the whole "
-        "score's.",
-        f"Held out: {metric} of choices on {result.folds} folds of the tuning lists, each with weights tuned on the "
-        f"others without the family. With all families it is {numbers.score(result.held_out)}; the loss is the "
-        "difference, with its 95 % interval.",
-        noise(result),
-    )
-    header = ("family", "features", "weight × spread", "held out", "loss")
-    return Table(f"Contribution of each family: {metric}", header, tuple(rows), notes)
-
-
-def noise(result: Contributions) -> str:
-    """A sentence about the losses that cannot be distinguished from noise."""
-    unsure = sum(not row.certain for row in result.rows)
-    counts = f"With {result.segments} segments, {unsure} of {len(result.rows)} intervals include zero"
-    return f"{counts}: such a loss, and its sign, may be noise."
 
 
 def gain_table(evaluation: Evaluation) -> Table:

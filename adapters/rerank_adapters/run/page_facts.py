@@ -18,7 +18,7 @@ from rerank_adapters.report.explanation import explanation_record
 from rerank_adapters.report.facts import ListLengths, RunFacts
 from rerank_adapters.run.explain import explain
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
-from rerank_adapters.tuning.gain import HeldOutGain
+from rerank_adapters.tuning.held_out import HeldOutGain
 from rerank_adapters.weights import Weights
 from rerank_plugins import NBestFormat, SentenceModel
 from rerank_plugins.core.arrays import LongArray
@@ -36,7 +36,7 @@ def facts_of_tuning(weights: Weights, job_name: str, tuner_name: str) -> RunFact
         job=job_name,
         tuner=tuner_name,
         tuning_score=None if score is None else float(score),
-        held_out=recorded_gain[0] if (recorded_gain := HeldOutGain.of_provenance(recorded)) else None,
+        held_out=HeldOutGain.of_provenance(recorded),
         tuned_at=str(recorded.get("made", ""))[:16].replace("T", " "),
         curve=tuple(tuple(value for _, value in steps) for _, steps in groupby(trace, lambda step: step[0])),
     )

@@ -25,11 +25,13 @@ from uuid import uuid4
 
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.evaluation.measure import Measure
+from rerank_adapters.job.config import System
 from rerank_adapters.job.job import RERANKED, TUNE, Job, name_in_files
 from rerank_adapters.run.sets import Sets
 from rerank_adapters.run.workdir import Workdir
 from rerank_adapters.run.writing import (
     outputs_of,
+    read_contributions,
     score_lines,
     write_contributions,
     write_features,
@@ -38,11 +40,10 @@ from rerank_adapters.run.writing import (
     write_report,
     write_tuned,
 )
-from rerank_adapters.tuning import families, weight_intervals
-from rerank_adapters.tuning.analyses import families_together
 from rerank_adapters.tuning.families import Contributions
-from rerank_adapters.tuning.gain import HeldOutGain
-from rerank_adapters.tuning.method import NAMED_STARTS
+from rerank_adapters.tuning.held_out import HeldOutGain
+from rerank_adapters.tuning.start import NAMED_STARTS
+from rerank_adapters.tuning.weight_intervals import usual_samples
 from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError
 from rerank_plugins.core.identity import identity
@@ -91,8 +92,8 @@ class Results:
         gains = {name: HeldOutGain.of_provenance(tuned.provenance) for name, tuned in weights.items()}
         return cls(
             {test: Evaluation.from_json(text) for test, text in texts.items()},
-            families.from_json((folder / CONTRIBUTIONS).read_text(encoding="utf-8")),
-            {name: gain[0] for name, gain in gains.items() if gain is not None},
+            read_contributions(folder / CONTRIBUTIONS),
+            {name: gain for name, gain in gains.items() if gain is not None},
         )
 
 
@@ -230,7 +231,7 @@ class Stages:
         """Measure how much the weights depend on the lists that they were tuned on."""
         job, needs = self.job, [self.table(TUNE, self.job), weights_file()]
         samples = job.config.evaluation.weight_samples
-        samples = weight_intervals.usual_samples(job.tuner) if samples is None else samples
+        samples = usual_samples(job.tuner) if samples is None else samples
         write = partial(write_intervals, job, self.sets, samples, *self.paths(needs))
         self.make(_stage(TUNE, "weight intervals", job), [INTERVALS], needs, samples, write)
 
@@ -277,6 +278,18 @@ class Stages:
             self.work.say(f"{set_}: unchanged, so not made again: {', '.join(names)}")
         if not self.work.dry and not self.sets.data_sets[set_].references:
             self.work.say(f"{set_}: there are no references, so nothing is evaluated")
+
+
+def families_together(systems: Sequence[System], labels: Sequence[str]) -> dict[str, list[str]]:
+    """By name, those of the features `labels` that a system leaves out, where these are several: they stand in for each
+    other, and are judged together too.
+    """
+    together = {}
+    for system in systems:
+        name = system.name.removeprefix("without ")
+        whole = f"all of {name}" if name != system.name else f"all that {name!r} lacks"
+        together[whole] = [label for label in labels if label in system.without]
+    return {whole: left_out for whole, left_out in together.items() if len(left_out) > 1}
 
 
 def _stage(set_: str, what: str, system: Job) -> str:

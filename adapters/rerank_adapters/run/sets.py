@@ -10,7 +10,7 @@ from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.formats.pairing import Purpose
 from rerank_adapters.job.job import TUNE, Job
 from rerank_adapters.run.check import set_faults, tuning_faults
-from rerank_adapters.tuning.method import NAMED_STARTS
+from rerank_adapters.tuning.start import NAMED_STARTS
 from rerank_plugins import ConfigError, FeatureTable, __version__
 from rerank_plugins.core.identity import identity
 

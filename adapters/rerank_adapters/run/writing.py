@@ -5,10 +5,14 @@ Each function has the paths of its outputs as last positional arguments, and may
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+
+import numpy as np
+from pydantic import TypeAdapter
 
 from rerank_adapters.apply import pairs_of, rerank
 from rerank_adapters.data.dataset import Dataset
@@ -17,18 +21,19 @@ from rerank_adapters.evaluation import SegmentFacts, evaluate, most_changed
 from rerank_adapters.evaluation.baselines import FIRST, with_highest_total
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.feature import names_of
+from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.job.job import RERANKED, TUNE, Job
 from rerank_adapters.report.page import html_page
-from rerank_adapters.run.learn import learn, method_of
+from rerank_adapters.run.learn import learn, start_of
 from rerank_adapters.run.page_facts import explanations_of, facts_of_tuning, lengths_of_lists
 from rerank_adapters.run.sets import Sets
-from rerank_adapters.runtime.progress import StatusLine
-from rerank_adapters.tuning import families, weight_intervals
-from rerank_adapters.tuning.analyses import family_contributions, weights_with_intervals
-from rerank_adapters.tuning.selection import selected_columns
-from rerank_adapters.weights import Weights, read_weights, write_weights
-from rerank_plugins import FeatureTable, open_atomic
+from rerank_adapters.runtime.progress import CountingBar, StatusLine
+from rerank_adapters.tuning.families import Contributions, Trials, contributions, families_of, fast_tuner
+from rerank_adapters.tuning.problem import problem_of
+from rerank_adapters.tuning.weight_intervals import WeightIntervals, resampled_weights, weight_intervals
+from rerank_adapters.weights import read_weights, write_weights
+from rerank_plugins import FeatureTable, FloatArray, open_atomic
 
 
 def write_features(system: Job, sets: Sets, set_: str, says_size: bool, path: Path) -> Iterator[str]:
@@ -76,26 +81,62 @@ def write_lists(
 def write_contributions(
     job: Job, sets: Sets, folds: int, together: Mapping[str, Sequence[str]], table: Path, weights: Path, path: Path
 ) -> None:
-    """Write what each family of features contributes to the weights, on so many folds."""
-    data, (tuned, own) = sets.checked_tuning_set(), _tuned(job, table, weights)
-    method = method_of(job)
-    found = family_contributions(data.lists, data.references, own, tuned, method, folds=folds, together=together)
+    """Write what each family of features contributes to the weights, on so many folds; null for fewer than two folds.
+
+    There are no more folds than lists.
+    """
+    data, (job, own, tuned) = sets.checked_tuning_set(), _tuned(job, table, weights)
+    folds, families, found = min(folds, own.segments), families_of(own, job.features()), None
+    present = {name: [label for label in labels if label in families] for name, labels in together.items()}
+    if folds > 1 and len(families) > 1:
+        with StatusLine("measuring what each feature contributes"):
+            problem = problem_of(data.lists, data.references, own, job.measures[0], job.config.tuning)
+            start, tuner, seeds = start_of(job, data.lists, own), fast_tuner(job.tuner), (job.config.seed,)
+            trials = Trials(problem, families, tuner, start, folds, seeds, Processes(job.config.jobs))
+            together = {name: labels for name, labels in present.items() if len(labels) > 1}
+            found = contributions(trials, tuned, together)
     with open_atomic(path) as stream:
-        stream.write(families.as_json(found))
+        stream.write(json.dumps(None if found is None else asdict(found), ensure_ascii=False, indent=1) + "\n")
+
+
+def read_contributions(path: Path) -> Contributions | None:
+    """The contributions that `write_contributions` has written."""
+    return TypeAdapter(Contributions | None).validate_json(path.read_bytes())
 
 
 def write_intervals(job: Job, sets: Sets, samples: int, table: Path, weights: Path, path: Path) -> None:
-    """Write the intervals of the weights over so many resampled sets of lists."""
-    data, (tuned, own) = sets.checked_tuning_set(), _tuned(job, table, weights)
-    rows = weights_with_intervals(data.lists, data.references, own, tuned, method_of(job), samples)
+    """Write the intervals of the weights over so many resampled sets of lists.
+
+    These are tuned by the job's tuner, quick where it can be: bags would resample what is resampled already.
+    """
+    data, (job, own, tuned) = sets.checked_tuning_set(), _tuned(job, table, weights)
+    drawn = np.empty((0, len(tuned)))
+    if samples:
+        problem = problem_of(data.lists, data.references, own, job.measures[0], job.config.tuning)
+        start, tuner, seed = start_of(job, data.lists, own), job.tuner.quick() or job.tuner, job.config.seed
+        with CountingBar("tunings on resampled lists", samples) as bar:
+            drawn = resampled_weights(problem, tuner, start, samples, seed, Processes(job.config.jobs), bar.add)
+    found = weight_intervals(own, tuned, drawn)
     with open_atomic(path) as stream:
-        stream.write(weight_intervals.as_json(rows, samples))
+        stream.write(json.dumps(asdict(found), ensure_ascii=False, indent=1) + "\n")
 
 
-def _tuned(job: Job, table: Path, weights: Path) -> tuple[Weights, FeatureTable]:
-    """Tuned weights, and the columns that they are for of the table with all features of a job."""
-    tuned = read_weights(weights)
-    return tuned, selected_columns(FeatureTable.load(table), names_of(job.features()), tuned.dense)
+def read_intervals(path: Path) -> WeightIntervals:
+    """The intervals that `write_intervals` has written."""
+    return TypeAdapter(WeightIntervals).validate_json(path.read_bytes())
+
+
+def _tuned(job: Job, table: Path, weights: Path) -> tuple[Job, FeatureTable, FloatArray]:
+    """The job and the table without the features that a selection has left out, for which there are no weights; and
+    the tuned weights in the order of the table.
+    """
+    whole, tuned = FeatureTable.load(table), read_weights(weights)
+    gone = [feature.label for feature in job.features() if not tuned.dense.keys() >= set(feature.names)]
+    own = job.without(gone) if gone else job
+    left_out = set(names_of(job.features())) - set(names_of(own.features()))
+    kept = np.array([name not in left_out for name in whole.names], bool)
+    columns = replace(whole, names=tuple(np.array(whole.names)[kept].tolist()), values=whole.values[:, kept])
+    return own, columns, np.asarray(tuned.vector_for(columns))
 
 
 def write_report(
@@ -126,16 +167,14 @@ def write_report(
             pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
         )
     tuned = read_weights(weights)
-    rows, samples = weight_intervals.from_json(intervals.read_text(encoding="utf-8"))
     pairs, features, form = list(pairs_of(data.lists, FeatureTable.load(table))), job.features(set_), job.format
     lengths = lengths_of_lists(data, pairs, job.measures[0], weights=tuned, features=features, form=form)
     explained = most_changed(evaluation, evaluation.metrics[0], RERANKED, settings.explained)
     facts = replace(
         facts_of_tuning(tuned, name, job.tuner_name),
         system=RERANKED,
-        contributions=families.from_json(contributions.read_text(encoding="utf-8")),
-        weights=rows,
-        samples=samples,
+        contributions=read_contributions(contributions),
+        weights=read_intervals(intervals),
         lists=lengths,
         explanations=explanations_of(
             [change.segment.segment_id for change in explained],

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,15 +19,12 @@ from rerank_adapters.tuning.problem import score_of
 from rerank_plugins import ConfigError, FloatArray, Tuner, TuningData, TuningResult
 
 
-@dataclass
 class Unchanged(Tuner):
-    """A baseline: a tuner that returns its weights without tuning them."""
+    """A baseline: a tuner that returns its start weights."""
 
-    weights: FloatArray
-
-    def tune(self, data: TuningData, *_: Any, **__: Any) -> TuningResult:
-        """The weights, with their score on `data`."""
-        return TuningResult(self.weights, score_of(data, TuningResult(self.weights, 0.0)))
+    def tune(self, data: TuningData, start: FloatArray, *_: Any, **__: Any) -> TuningResult:
+        """The start weights, with their score on `data`."""
+        return TuningResult(start, score_of(data, TuningResult(start, 0.0)))
 
 
 @dataclass(frozen=True)
@@ -71,38 +67,32 @@ class CrossValidation:
         sign = 1.0 if self.higher_is_better else -1.0
         return max(self.rows, key=lambda row: sign * row.mean)
 
+    def table(self) -> list[dict[str, Any]]:
+        """A record for each row: the name, the held-out score (its mean and its spread over the seeds, None for one
+        seed), the training score, and the lowest and highest score of a fold.
+        """
+        return list(self._records)
+
+    @property
+    def _records(self) -> Rows:
+        columns = ("name", "held_out", "spread", "training", "lowest_fold", "highest_fold")
+        records = []
+        for row in self.rows:
+            lowest, highest = min(map(min, row.folds)), max(map(max, row.folds))
+            records.append((row.name, row.mean, row.spread, float(np.mean(row.training)), lowest, highest))
+        return Rows(columns, records)
+
     def __repr__(self) -> str:
-        """The rows of `table`."""
-        return repr(self._rows)
+        """The records of `table`."""
+        return repr(self._records)
 
     def _repr_html_(self) -> str:
         """The same for a notebook."""
-        return self._rows._repr_html_()
+        return self._records._repr_html_()
 
     def to_pandas(self) -> Any:
-        """The rows of `table` as a pandas.DataFrame. Raises ConfigError where pandas is not installed."""
-        return self._rows.to_pandas()
-
-    @property
-    def _rows(self) -> Rows:
-        records = self.table()
-        return Rows(records[0], [list(record.values()) for record in records])
-
-    def table(self) -> list[dict[str, Any]]:
-        """One record per row: the name, the held-out score (its mean and its spread over the seeds, None for one seed),
-        the training score, and the lowest and highest score of a fold.
-        """
-        return [
-            {
-                "name": row.name,
-                "held_out": row.mean,
-                "spread": row.spread,
-                "training": float(np.mean(row.training)),
-                "lowest_fold": min(min(scores) for scores in row.folds),
-                "highest_fold": max(max(scores) for scores in row.folds),
-            }
-            for row in self.rows
-        ]
+        """The records of `table` as a pandas.DataFrame. Raises ConfigError where pandas is not installed."""
+        return self._records.to_pandas()
 
 
 def cross_validate(
@@ -123,38 +113,27 @@ def cross_validate(
     tuner and a baseline share.
     """
     check_folds(folds, problem.table.segments)
-    constant = {name: Unchanged(weights) for name, weights in (baselines or {}).items()}
-    for name in constant.keys() & tuners.keys():
+    unchanged = {name: Unchanged() for name in baselines or ()}
+    for name in unchanged.keys() & tuners.keys():
         raise ConfigError(f"both a tuner and a baseline are called {name!r}")
-    tried = {**tuners, **constant}
+    tried = {**tuners, **unchanged}
     starts = {**(start if isinstance(start, Mapping) else dict.fromkeys(tuners, start)), **(baselines or {})}
-    found: dict[tuple[str, int], HeldOut] = {}
     tasks = [(name, seed) for name in tried for seed in seeds]
-    for task, held in processes.shared_results(partial(_held_out, problem, tried, starts, folds), tasks):
-        found[task] = held
+
+    def choices(task: tuple[str, int]) -> HeldOut:
+        name, seed = task
+        return held_out(problem, tried[name], starts[name], folds, seed)
+
+    def done(task: tuple[str, int]) -> None:
         progress(folds if task[0] in tuners else 0)
-    score = problem.metric.score
-    rows = []
+
+    found = dict(zip(tasks, processes.shared_results(choices, tasks, done), strict=True))
+    score, rows = problem.metric.score, []
     for name in tried:
         of_seeds = [found[name, seed] for seed in seeds]
         pooled = [float(score(held.chosen.sum(axis=0))) for held in of_seeds]
-        of_folds = [tuple(score(_sums_of_folds(held)).tolist()) for held in of_seeds]
+        sums = [[held.chosen[held.fold == number].sum(axis=0) for number in range(folds)] for held in of_seeds]
+        of_folds = [tuple(score(np.array(own)).tolist()) for own in sums]
         training = [float(np.mean(held.training)) for held in of_seeds]
         rows.append(CrossValidationRow(name, tuple(pooled), tuple(of_folds), tuple(training)))
     return CrossValidation(tuple(rows), tuple(seeds), folds, problem.metric.higher_is_better)
-
-
-def _held_out(
-    problem: TuningData,
-    tuners: Mapping[str, Tuner],
-    starts: Mapping[str, FloatArray],
-    folds: int,
-    task: tuple[str, int],
-) -> tuple[tuple[str, int], HeldOut]:
-    name, seed = task
-    return task, held_out(problem, tuners[name], starts[name], folds, seed)
-
-
-def _sums_of_folds(held: HeldOut) -> FloatArray:
-    """(folds, S) the summed statistics of the choices in each fold."""
-    return np.array([held.chosen[held.fold == number].sum(axis=0) for number in range(len(held.training))])

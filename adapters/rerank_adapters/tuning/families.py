@@ -1,32 +1,59 @@
 """What families of features are worth: held-out choices with some families at a time, and their differences.
 
-A family is left out by weights fixed at 0. All sets of families are tried on the same folds with the same random
-choices, so that their choices can be compared segment by segment. Families that model the same thing stand in for each
-other: each is missed little alone, and all of them may be missed much. Such families, those that a system leaves out,
-are judged together too.
+A feature of the job with all its columns is a family, and the decoder's features are one more. A family is left out by
+weights fixed at 0. All sets of families are tried on the same folds with the same random choices, so that their choices
+can be compared segment by segment. Families that model the same thing stand in for each other: each is missed little
+alone, and all of them may be missed much. Such families, those that a system leaves out, are judged together too.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from rerank_adapters.evaluation.comparisons import Gain
+from rerank_adapters.evaluation.significance import Interval
+from rerank_adapters.features.feature import Feature, names_of
 from rerank_adapters.features.processes import HERE, Processes
+from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.within_lists import centred, gains_of, metric_slope
 from rerank_adapters.tuning.held_out import Progress, held_out
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, Metric, Tuner, TuningData
 from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.errors import suggestion
 
+Z = 1.96  # standard errors on both sides of a 95 % interval, in normal approximation
+DECODER = "decoder"  # the family of the features that were not extracted
+
 Families = Mapping[str, Sequence[str]]  # by name, the features of a family
 
 
+def families_of(table: FeatureTable, features: Sequence[Feature]) -> dict[str, list[str]]:
+    """The columns of the table by family: those of the decoder, then those of each extracted feature, by its label."""
+    extracted = set(names_of(features))
+    decoder = [name for name in table.all_names if name not in extracted]
+    return {**({DECODER: decoder} if decoder else {}), **{feature.label: list(feature.names) for feature in features}}
+
+
+def single_features(table: FeatureTable) -> dict[str, list[str]]:
+    """Each dense feature as a family of its own, and all sparse ones as one family."""
+    sparse = {"sparse features": list(table.sparse.names)} if table.sparse.names else {}
+    return {**{name: [name] for name in table.names}, **sparse}
+
+
+def fast_tuner(tuner: Tuner) -> Tuner:
+    """The tuner that measures families in place of another: that one where it can be quick, and MIRA otherwise.
+
+    A run for each family and fold is affordable only for a fast tuner.
+    """
+    return tuner.quick() or Mira()
+
+
 @dataclass(frozen=True, eq=False)
-class FamilyTrials:
-    """Trials of one tuner on one tuning set; no set of families is tried twice.
+class Trials:
+    """Trials of one tuner on one tuning set with some families at a time; no set of families is tried twice.
 
     `families`  the names of the features of each family; a feature that is in none of them is always used
     `start`     the start weights, in the order of `problem.table.all_names`
@@ -47,50 +74,50 @@ class FamilyTrials:
 
     def __post_init__(self) -> None:
         """Raise ConfigError where a family names no feature."""
-        names = set(self.problem.table.all_names)
+        names = self.problem.table.all_names
         for family, members in self.families.items():
-            for name in members:
-                if name not in names:
-                    raise ConfigError(f"family {family}: no feature named {name!r}{suggestion(name, names)}")
+            if unknown := [name for name in members if name not in names]:
+                raise ConfigError(f"family {family}: no feature named {unknown[0]!r}{suggestion(unknown[0], names)}")
 
-    def statistics(self, trials: Iterable[Collection[str]]) -> list[FloatArray]:
+    def choices(self, sets: Iterable[Collection[str]]) -> list[FloatArray]:
         """For each set of families, (segments, S): the metric's statistics of the held-out choices, summed over seeds.
 
         Where no feature is left, the choice is the first hypothesis of each list. Raises ConfigError as `held_out`.
         """
-        wanted = [frozenset(trial) for trial in trials]
-        tasks = [(trial, seed) for trial in dict.fromkeys(wanted) if trial not in self._known for seed in self.seeds]
-        found = {}
-        for trial, seed, chosen in self.processes.shared_results(self._chosen, tasks):
-            found[trial, seed] = chosen
-            self.progress(self.folds)
-        for trial, seed in tasks:  # summed in one order
-            self._known[trial] = self._known.get(trial, 0.0) + found[trial, seed]
-        return [self._known[trial] for trial in wanted]
+        wanted = [frozenset(used) for used in sets]
+        tasks = [(used, seed) for used in dict.fromkeys(wanted) if used not in self._known for seed in self.seeds]
+        found = self.processes.shared_results(self._chosen, tasks, lambda task: self.progress(self.folds))
+        for (used, _), chosen in zip(tasks, found, strict=True):
+            self._known[used] = self._known.get(used, 0.0) + chosen
+        return [self._known[used] for used in wanted]
 
-    def score(self, statistics: FloatArray) -> float:
+    def score(self, choices: FloatArray) -> float:
         """The corpus score of statistics (segments, S)."""
-        return float(self.problem.metric.score(statistics.sum(axis=0)))
+        return float(self.problem.metric.score(choices.sum(axis=0)))
 
-    def _chosen(self, task: tuple[frozenset[str], int]) -> tuple[frozenset[str], int, FloatArray]:
+    def merit(self, choices: FloatArray) -> float:
+        """The score, negated for an error rate: higher is better."""
+        return self.score(choices) if self.problem.metric.higher_is_better else -self.score(choices)
+
+    def _chosen(self, task: tuple[frozenset[str], int]) -> FloatArray:
         used, seed = task
-        without = left_out(self.problem.table.all_names, self.families, used)
-        if without.all():
-            return used, seed, self.problem.statistics[self.problem.table.offsets[:-1]]
-        reduced, start = without_features(self.problem, self.start, without)
-        return used, seed, held_out(reduced, self.tuner, start, self.folds, seed).chosen
+        gone = left_out(self.problem, self.families, used)
+        if gone.all():
+            return self.problem.statistics[self.problem.table.offsets[:-1]]
+        reduced, start = without_features(self.problem, self.start, gone)
+        return held_out(reduced, self.tuner, start, self.folds, seed).chosen
 
 
-def left_out(names: Sequence[str], families: Families, used: Collection[str]) -> BoolArray:
-    """(names): whether the feature belongs to families, but to none that is used."""
-    of_any = {name for members in families.values() for name in members}
+def left_out(problem: TuningData, families: Families, used: Collection[str]) -> BoolArray:
+    """(all names): whether the feature belongs to families, but to none that is used."""
     kept = {name for family in used for name in families[family]}
-    return np.array([name in of_any and name not in kept for name in names], bool)
+    gone = {name for members in families.values() for name in members} - kept
+    return np.array([name in gone for name in problem.table.all_names], bool)
 
 
-def without_features(problem: TuningData, start: FloatArray, without: BoolArray) -> tuple[TuningData, FloatArray]:
+def without_features(problem: TuningData, start: FloatArray, gone: BoolArray) -> tuple[TuningData, FloatArray]:
     """The problem in which the weights of these features are fixed, and the start weights in which they are 0."""
-    return replace(problem, fixed=problem.fixed | without), np.where(without, 0.0, start)
+    return replace(problem, fixed=problem.fixed | gone), np.where(gone, 0.0, start)
 
 
 def standard_error(metric: Metric, statistics: FloatArray, other: FloatArray) -> float:
@@ -106,48 +133,41 @@ def standard_error(metric: Metric, statistics: FloatArray, other: FloatArray) ->
 
 
 @dataclass(frozen=True)
-class Contribution:
-    """The contribution of one family of features, or of several that are left out together.
+class Trial:
+    """What a family of features, or several together, add to others on held-out lists.
 
-    `columns`   the number of their features
+    `features`  the number of their features
+    `score`     the corpus score of the choices without them, or with them where they are added
+    `gain`      by how much the choices with them are better than those without them
+    `holm`      the p-value of the gain, corrected for the number of families that are tried in the same way; None
+                where there is no p-value
     `spread`    the standard deviation within lists of their weighted sum, divided by that of the whole score; families
-                that agree or cancel each other make these ratios sum to less or more than 1
-    `held_out`  the corpus score of choices on held-out folds, where all other families were tuned on the other folds
-    `loss`      by how much that is worse than with all families; negative where the choices are better without it
-    `error`     the standard error of the loss over segments
+                that agree or cancel each other make these ratios sum to less or more than 1; None where there are no
+                weights
     """
 
     family: str
-    columns: int
-    spread: float
-    held_out: float
-    loss: float
-    error: float
-
-    @property
-    def half_width(self) -> float:
-        """Half the width of the 95 % interval of the loss, in normal approximation."""
-        return 1.96 * self.error
-
-    @property
-    def certain(self) -> bool:
-        """Whether the interval excludes zero."""
-        return abs(self.loss) > self.half_width
+    features: int
+    score: float
+    gain: Gain
+    holm: float | None = None
+    spread: float | None = None
 
 
 @dataclass(frozen=True)
 class Contributions:
-    """The contributions of all families, and the held-out score with all of them, over so many folds of segments."""
+    """Each family left out, several together too; the held-out score with all of them, on so many folds of segments.
 
-    rows: tuple[Contribution, ...]
+    The interval of a gain is that of the delta method, in normal approximation.
+    """
+
+    rows: tuple[Trial, ...]
     held_out: float
     folds: int
     segments: int
 
 
-def contributions(
-    trials: FamilyTrials, weights: FloatArray, together: Mapping[str, Sequence[str]] | None = None
-) -> Contributions:
+def contributions(trials: Trials, weights: FloatArray, together: Families | None = None) -> Contributions:
     """Measure the contributions of the families of the trials to the tuned `weights`.
 
     `together` names families that are left out together as well (name -> families); their rows follow the others.
@@ -155,29 +175,17 @@ def contributions(
     """
     table, metric, families = trials.problem.table, trials.problem.metric, trials.families
     parts = {**{family: (family,) for family in families}, **(together or {})}
-    full, *reduced = trials.statistics([families, *(set(families).difference(members) for members in parts.values())])
-    whole = spread_of(table, weights, np.ones(len(weights), bool)) or 1.0
-    sign = 1.0 if metric.higher_is_better else -1.0
+    full, *reduced = trials.choices([families, *(set(families).difference(members) for members in parts.values())])
+    whole = _spread(table, weights, np.ones(len(weights), bool)) or 1.0
     rows = []
-    for (name, members), statistics in zip(parts.items(), reduced, strict=True):
+    for (name, members), choices in zip(parts.items(), reduced, strict=True):
         own = np.isin(table.all_names, [feature for family in members for feature in families[family]])
-        score = trials.score(statistics)
-        loss, error = sign * (trials.score(full) - score), standard_error(metric, full, statistics)
-        rows.append(Contribution(name, int(own.sum()), spread_of(table, weights, own) / whole, score, loss, error))
+        loss, half = trials.merit(full) - trials.merit(choices), Z * standard_error(metric, full, choices)
+        gain, spread = Gain(loss, Interval(loss - half, loss + half), None), _spread(table, weights, own) / whole
+        rows.append(Trial(name, int(own.sum()), trials.score(choices), gain, spread=spread))
     return Contributions(tuple(rows), trials.score(full), trials.folds, table.segments)
 
 
-def spread_of(table: FeatureTable, weights: FloatArray, features: BoolArray) -> float:
+def _spread(table: FeatureTable, weights: FloatArray, features: BoolArray) -> float:
     """The standard deviation within lists of the weighted sum of these features, pooled over all lists."""
     return float(np.std(centred(table.scores(np.where(features, weights, 0.0)), table.offsets)))
-
-
-def as_json(result: Contributions | None) -> str:
-    """The contributions as JSON."""
-    return json.dumps(None if result is None else asdict(result), ensure_ascii=False, indent=1) + "\n"
-
-
-def from_json(text: str) -> Contributions | None:
-    """The contributions in a text that `as_json` has made."""
-    record = json.loads(text)
-    return record and Contributions(**{**record, "rows": tuple(Contribution(**row) for row in record["rows"])})

@@ -12,14 +12,14 @@ families chosen are worth shows on other lists.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from rerank_adapters.features.processes import HERE, Processes
-from rerank_adapters.tuning.families import Families, FamilyTrials, left_out, standard_error, without_features
+from rerank_adapters.tuning.families import Families, Trials, left_out, standard_error, without_features
 from rerank_adapters.tuning.held_out import Progress
-from rerank_plugins import FeatureTable, FloatArray, Tuner, TuningData, TuningResult
+from rerank_plugins import FloatArray, Tuner, TuningData, TuningResult
 from rerank_plugins.core.contracts import checked_tuning
 from rerank_plugins.core.metrics_and_tuners import TuningReport
 
@@ -65,40 +65,46 @@ class Selection:
         return (*(step.family for step in self.steps[self.kept :]), *self.untried)
 
 
-@dataclass(frozen=True, eq=False)
-class Addition:
-    """A family that was added ("" for none yet), and the held-out score with it and all families before it.
+def forward_selection(trials: Trials, base: Sequence[str] = (), *, patience: int | None = None) -> list[list[str]]:
+    """The sets that grow from the families of `base`, which are the first set, by the best family at a time.
 
-    `statistics` (segments, S) are those of the held-out choices, for comparisons.
+    Of equal scores the earlier family wins. The search ends when all families are in, or after `patience` steps in a
+    row without a better score than any before.
     """
-
-    family: str
-    score: float
-    statistics: FloatArray
-
-
-def forward_selection(trials: FamilyTrials, base: Sequence[str] = (), *, patience: int | None = None) -> list[Addition]:
-    """Add one family after another to those of `base`, the best first; of equal scores the earlier family wins.
-
-    The first step has the families of `base` alone. The search ends when all families are in, or after `patience`
-    steps in a row without a better score than any before.
-    """
-    sign = 1.0 if trials.problem.metric.higher_is_better else -1.0
-    used = list(base)
-    (statistics,) = trials.statistics([used])
-    steps = [Addition("", trials.score(statistics), statistics)]
-    best, since = sign * steps[0].score, 0
-    while remaining := [family for family in trials.families if family not in used]:
-        choices = trials.statistics([*used, family] for family in remaining)
-        scores = [trials.score(held_out) for held_out in choices]
-        first = max(range(len(remaining)), key=lambda i: sign * scores[i])
-        steps.append(Addition(remaining[first], scores[first], choices[first]))
-        used.append(remaining[first])
-        since = 0 if sign * scores[first] > best else since + 1
-        best = max(best, sign * scores[first])
-        if patience is not None and since >= patience:
+    sets, merits = [list(base)], list(map(trials.merit, trials.choices([base])))
+    while grown := [[*sets[-1], family] for family in trials.families if family not in sets[-1]]:
+        found = list(map(trials.merit, trials.choices(grown)))
+        sets.append(grown[int(np.argmax(found))])
+        merits.append(max(found))
+        if patience is not None and int(np.argmax(merits)) + patience < len(merits):
             break
-    return steps
+    return sets
+
+
+def select(trials: Trials, always: Collection[str], margin: float) -> Selection:
+    """The smallest set of a forward selection at most `margin` standard errors behind the best; `always` are in it.
+
+    At least one family is kept where all features belong to families. Raises ConfigError for a wrong number of folds.
+    """
+    order = tuple(family for family in trials.families if family in always)
+    sets = forward_selection(trials, order, patience=ROUNDS_WITHOUT_GAIN)
+    choices = trials.choices(sets)
+    best = max(choices, key=trials.merit)
+    steps = tuple(
+        SelectionStep(
+            family=family,
+            held_out=trials.score(own),
+            behind=trials.merit(best) - trials.merit(own),
+            error=standard_error(trials.problem.metric, best, own),
+        )
+        for family, own in zip(["", *(families[-1] for families in sets[1:])], choices, strict=True)
+    )
+    owned = {name for names in trials.families.values() for name in names}
+    empty = owned.issuperset(trials.problem.table.all_names) and not order  # of features, before the first step
+    least = 2 if empty else 1
+    kept = next((i for i, own in enumerate(steps, 1) if i >= least and own.behind <= margin * own.error), least)
+    untried = tuple(name for name in trials.families if name not in sets[-1])
+    return Selection(steps, kept, order, untried, trials.folds, margin)
 
 
 @dataclass
@@ -106,8 +112,7 @@ class Selecting(Tuner):
     """A tuner that selects families on its data before it tunes, so that the selection is cross-validated, too.
 
     `selector` tunes within the selection, which needs a fast tuner; `tuner` tunes the weights of the families kept.
-    The families (name -> feature names) in `always` are kept, and features of no family are as well. Selections are
-    kept by the ids of the segments, so that tuners that share `selections` select once for all.
+    The families (name -> feature names) in `always` are kept, and features of no family are as well.
     """
 
     tuner: Tuner
@@ -117,49 +122,17 @@ class Selecting(Tuner):
     folds: int = 5
     margin: float = 1.0
     processes: Processes = HERE
-    selections: dict[tuple[str, ...], Selection] = field(default_factory=dict)
 
     def select(
         self, data: TuningData, start: FloatArray, seed: int = 1, progress: Progress = lambda folds: None
     ) -> Selection:
-        """The families that are kept. All sets share the folds, which depend on `seed`.
-
-        At least one is kept where all features belong to families. Raises ConfigError for a wrong number of folds.
-        """
-        order = tuple(family for family in self.families if family in self.always)
-        trials = FamilyTrials(data, self.families, self.selector, start, self.folds, (seed,), self.processes, progress)
-        path = forward_selection(trials, order, patience=ROUNDS_WITHOUT_GAIN)
-        sign = 1.0 if data.metric.higher_is_better else -1.0
-        best = max(path, key=lambda step: sign * step.score)
-        steps = tuple(
-            SelectionStep(
-                step.family, step.score, sign * (best.score - step.score),
-                standard_error(data.metric, best.statistics, step.statistics),
-            )
-            for step in path
-        )  # fmt: skip
-        owned = {name for names in self.families.values() for name in names}
-        all_owned = owned.issuperset(data.table.all_names)
-        least = 2 if all_owned and not order else 1  # a step with a family where there is nothing else to choose by
-        kept = next((i for i, s in enumerate(steps, 1) if i >= least and s.behind <= self.margin * s.error), least)
-        untried = tuple(name for name in self.families if name not in (*order, *(step.family for step in path)))
-        return Selection(steps, kept, order, untried, self.folds, self.margin)
+        """The families that are kept. All sets share the folds, which depend on `seed`."""
+        trials = Trials(data, self.families, self.selector, start, self.folds, (seed,), self.processes, progress)
+        return select(trials, self.always, self.margin)
 
     def tune(
         self, data: TuningData, start: FloatArray, rng: np.random.Generator, report: TuningReport = lambda step: None
     ) -> TuningResult:
         """Select families, and tune their weights; all others get weight 0."""
-        key = data.table.segment_ids
-        if key not in self.selections:
-            self.selections[key] = self.select(data, start)
-        without = left_out(data.table.all_names, self.families, self.selections[key].families)
-        reduced, own_start = without_features(data, start, without)
-        return checked_tuning(self.tuner, reduced, own_start, rng, report)
-
-
-def selected_columns(table: FeatureTable, extracted: Collection[str], weighted: Collection[str]) -> FeatureTable:
-    """The table without those of the `extracted` features that a selection has left out: no weight is for them."""
-    kept = [i for i, name in enumerate(table.names) if name in weighted or name not in extracted]
-    if len(kept) == len(table.names):
-        return table
-    return replace(table, names=tuple(table.names[i] for i in kept), values=np.asarray(table.values[:, kept]))
+        gone = left_out(data, self.families, self.select(data, start).families)
+        return checked_tuning(self.tuner, *without_features(data, start, gone), rng, report)

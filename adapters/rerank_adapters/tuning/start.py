@@ -1,21 +1,28 @@
-"""Start weights: equal ones, the decoder's own by least squares, or weights by name."""
+"""Start weights: equal ones, the decoder's own by least squares, weights by name, or those of a file."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray
 from rerank_plugins.core.errors import suggestion
 
+NAMED_STARTS = ("uniform", "decoder")  # other starts are weights by name, and files of weights
 MAX_ERROR = 1e-3  # in the decoder's own totals, in their standard deviations
 ROUNDS = 2000  # of least squares over sparse features
+
+Start = str | Path | Mapping[str, float]
 
 
 def start_vector(
     table: FeatureTable,
-    start: str | Mapping[str, float],
+    start: Start,
     totals: Sequence[float | None] | FloatArray | None = None,
     *,
     decoder_features: Collection[str] | None = None,
@@ -26,9 +33,16 @@ def start_vector(
     "decoder"  the weights that reproduce the decoder's totals (rows), by least squares; only features in
                `decoder_features` (None: all) get such a weight, the others get 0
     a mapping  weights by name; sparse features may be left out (they get 0), dense ones may not
+    a path     the weights of a file; those of dense features that are not the decoder's may be left out (they get 0)
 
-    Raises ConfigError where totals are missing or no weights reproduce them, and for missing or unknown names.
+    Raises ConfigError where totals are missing or no weights reproduce them, and for missing or unknown names, and what
+    `read_weights` raises.
     """
+    own = [name for name in table.names if decoder_features is None or name in decoder_features]
+    if isinstance(start, Path):
+        weights = read_weights(start)
+        added = {name: 0.0 for name in table.names if name not in own}
+        return replace(weights, dense={**added, **weights.dense}).vector_for(table)
     if isinstance(start, Mapping):
         return _named_weights(table, start)
     if start == "uniform":
@@ -39,7 +53,21 @@ def start_vector(
     if np.isnan(numbers).any():
         missing = "cannot start from the decoder's weights: the n-best lists have no totals"
         raise ConfigError(f"{missing}; start from 'uniform' or from weights by name")
-    return _decoder_weights(table, numbers, decoder_features)
+    return _decoder_weights(table, numbers, own)
+
+
+def baseline_weights(
+    table: FeatureTable, totals: FloatArray, decoder_features: Collection[str]
+) -> dict[str, FloatArray]:
+    """Weights that need no tuning: those of the 1-best, equal ones, and the decoder's where its totals tell them.
+
+    The decoder's 1-best is what weights of zero choose: all hypotheses tie, and the first of equals wins.
+    """
+    equal = start_vector(table, "uniform")
+    weights = {"1-best": np.zeros_like(equal), "equal weights": equal}
+    with suppress(ConfigError):  # lists without totals, or totals that are no weighted sum of the features
+        weights["decoder's weights"] = start_vector(table, "decoder", totals, decoder_features=decoder_features)
+    return weights
 
 
 def _named_weights(table: FeatureTable, start: Mapping[str, float]) -> FloatArray:
@@ -52,16 +80,15 @@ def _named_weights(table: FeatureTable, start: Mapping[str, float]) -> FloatArra
     return np.array([start.get(name, 0.0) for name in table.all_names], np.float64)
 
 
-def _decoder_weights(table: FeatureTable, totals: FloatArray, decoder_features: Collection[str] | None) -> FloatArray:
-    """Least squares over the dense features and, where these do not suffice, over the sparse ones too."""
-    own = [name for name in table.names if decoder_features is None or name in decoder_features]
+def _decoder_weights(table: FeatureTable, totals: FloatArray, own: Sequence[str]) -> FloatArray:
+    """Least squares over the dense features `own` and, where these do not suffice, over the sparse ones too."""
     columns = [table.names.index(name) for name in own]
     values = table.values[:, columns]
     weights = np.zeros(len(table.all_names))
     weights[columns] = np.linalg.lstsq(values, totals, rcond=None)[0]
-    spread = float(np.std(totals)) or 1.0
+    largest = MAX_ERROR * (float(np.std(totals)) or 1.0)
     error = float(np.abs(table.scores(weights) - totals).max(initial=0.0))
-    if error > MAX_ERROR * spread and table.sparse.names:
+    if error > largest and table.sparse.names:
         from scipy.sparse import csr_array, hstack
         from scipy.sparse.linalg import lsqr
 
@@ -73,9 +100,9 @@ def _decoder_weights(table: FeatureTable, totals: FloatArray, decoder_features: 
         fitted = scale * lsqr(both, totals, atol=1e-14, btol=1e-14, iter_lim=ROUNDS)[0]
         weights[columns], weights[len(table.names) :] = fitted[: len(columns)], fitted[len(columns) :]
         error = float(np.abs(table.scores(weights) - totals).max(initial=0.0))
-    if not error <= MAX_ERROR * spread:
+    if not error <= largest:
         raise ConfigError(
             f"no weights of the decoder's features reproduce its totals: the best ones miss a total by {error:.3g} "
-            f"(expected at most {MAX_ERROR * spread:.1g}); start from 'uniform' or from weights by name"
+            f"(expected at most {largest:.1g}); start from 'uniform' or from weights by name"
         )
     return weights

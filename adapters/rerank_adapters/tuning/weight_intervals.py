@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -35,9 +33,32 @@ class TunedWeight:
     same_sign: float | None = None
 
 
+@dataclass(frozen=True)
+class WeightIntervals:
+    """The weights of the dense features, with intervals over so many resampled tuning sets."""
+
+    rows: tuple[TunedWeight, ...] = ()
+    samples: int = 0
+
+
 def usual_samples(tuner: Tuner) -> int:
     """The number of resampled tuning sets where nobody names one: none for a tuner that cannot be quick."""
     return SAMPLES if tuner.quick() else 0
+
+
+def weight_intervals(table: FeatureTable, weights: FloatArray, drawn: FloatArray) -> WeightIntervals:
+    """The tuned `weights` (features of the table), with intervals over those of resampled sets, `drawn` (samples,
+    features), if any.
+    """
+    parts, of_samples = standardised(table, weights), standardised(table, drawn)
+    rows = []
+    for column, name in enumerate(table.names):
+        interval = same_sign = None
+        if len(drawn):
+            interval = percentile_interval(of_samples[:, column])
+            same_sign = float(np.mean(np.sign(of_samples[:, column]) == np.sign(parts[column])))
+        rows.append(TunedWeight(name, float(weights[column]), float(parts[column]), interval, same_sign))
+    return WeightIntervals(tuple(rows), len(drawn))
 
 
 def resampled_weights(
@@ -46,7 +67,6 @@ def resampled_weights(
     start: FloatArray,
     samples: int,
     seed: int,
-    *,
     processes: Processes = HERE,
     progress: Callable[[int], None] = lambda tuned: None,
 ) -> FloatArray:
@@ -55,17 +75,14 @@ def resampled_weights(
     A tuning set has as many segments as the problem. The result does not depend on the number of processes; `progress`
     is called with 1 for each set that was tuned.
     """
-    drawn = np.empty((samples, len(start)))
-    for number, weights in processes.shared_results(partial(_resampled, problem, tuner, start, seed), range(samples)):
-        drawn[number] = weights
-        progress(1)
-    return drawn
 
+    def tuned(number: int) -> FloatArray:
+        rng, segments = np.random.default_rng([seed, number]), problem.table.segments
+        sample = take_segments(problem, rng.integers(0, segments, segments))
+        return checked_tuning(tuner, sample, start, rng).weights
 
-def _resampled(problem: TuningData, tuner: Tuner, start: FloatArray, seed: int, number: int) -> tuple[int, FloatArray]:
-    rng, segments = np.random.default_rng([seed, number]), problem.table.segments
-    sample = take_segments(problem, rng.integers(0, segments, segments))
-    return number, checked_tuning(tuner, sample, start, rng).weights
+    drawn = processes.shared_results(tuned, range(samples), lambda number: progress(1))
+    return np.array(drawn).reshape(samples, len(start))
 
 
 def standardised(table: FeatureTable, weights: FloatArray) -> FloatArray:
@@ -78,29 +95,3 @@ def standardised(table: FeatureTable, weights: FloatArray) -> FloatArray:
     parts = flat[:, : len(table.names)] * deviations / np.where(whole > 0, whole, 1.0)[:, None]
     result: FloatArray = parts.reshape(*weights.shape[:-1], len(table.names))
     return result
-
-
-def tuned_weights(table: FeatureTable, weights: FloatArray, drawn: FloatArray) -> tuple[TunedWeight, ...]:
-    """The weights of the dense features of the table, with what `drawn` (samples, features) tells of each, if any."""
-    parts, of_samples = standardised(table, weights), standardised(table, drawn)
-    rows = []
-    for column, name in enumerate(table.names):
-        interval = same_sign = None
-        if len(drawn):
-            interval = percentile_interval(of_samples[:, column])
-            same_sign = float(np.mean(np.sign(of_samples[:, column]) == np.sign(parts[column])))
-        rows.append(TunedWeight(name, float(weights[column]), float(parts[column]), interval, same_sign))
-    return tuple(rows)
-
-
-def as_json(weights: tuple[TunedWeight, ...], samples: int) -> str:
-    """The weights as JSON, with the number of resampled tuning sets."""
-    rows = [[row.feature, row.weight, row.part, row.interval] for row in weights]
-    return json.dumps({"samples": samples, "rows": rows}, ensure_ascii=False, indent=1) + "\n"
-
-
-def from_json(text: str) -> tuple[tuple[TunedWeight, ...], int]:
-    """The weights and the number of samples in a text that `as_json` has made."""
-    record = json.loads(text)
-    rows = (TunedWeight(name, weight, part, ends and Interval(*ends)) for name, weight, part, ends in record["rows"])
-    return tuple(rows), record["samples"]

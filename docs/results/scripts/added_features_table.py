@@ -36,9 +36,9 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.run.learn import method_of
+from rerank_adapters.run.learn import start_of
 from rerank_adapters.tuning.cross_validation import cross_validate
-from rerank_adapters.tuning.problem import chosen_rows
+from rerank_adapters.tuning.problem import chosen_rows, problem_of
 from rerank_plugins import FeatureTable
 from rerank_plugins.core.loader import load_plugins
 
@@ -126,11 +126,15 @@ def main(lists: Path, added: tuple[str, ...], base: tuple[str, ...], no_base: bo
         wanted = {labels[spec] for spec in [*base, *parts] if spec in labels}
         without = {spec[1:] for spec in parts if spec.startswith("-")}
         tables = {part: part_lists.table(wanted, without) for part, part_lists in sets.items()}
-        problem = method_of(job).problem(sets["tune"].data.lists, sets["tune"].data.references, tables["tune"])
-        start = method_of(job).start(sets["tune"].data.lists, tables["tune"])
+        problem = problem_of(
+            sets["tune"].data.lists, sets["tune"].data.references, tables["tune"], job.measures[0], job.config.tuning
+        )
+        start = start_of(job, sets["tune"].data.lists, tables["tune"])
         held_out[name] = cross_validate(problem, {name: job.tuner}, start, 5, SEEDS).rows[0]
         tuned = job.tuner.tune(problem, start, np.random.default_rng(1))
-        test = method_of(job).problem(sets["test"].data.lists, sets["test"].data.references, tables["test"])
+        test = problem_of(
+            sets["test"].data.lists, sets["test"].data.references, tables["test"], job.measures[0], job.config.tuning
+        )
         outputs[name] = sets["test"].texts(chosen_rows(test, tuned))
     result = evaluate(outputs, sets["test"].data.references, {kind.metric: metric})
     rows = []

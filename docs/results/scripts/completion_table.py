@@ -38,10 +38,10 @@ from rerank_adapters.features.processes import Processes
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.job.models import load_parser, parser_use
-from rerank_adapters.run.learn import method_of
+from rerank_adapters.run.learn import start_of
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.within_lists import one_best
-from rerank_adapters.tuning.method import Method
+from rerank_adapters.tuning.problem import problem_of
 from rerank_plugins import FeatureTable, RerankError
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.dependency_tree import DependencyTree
@@ -132,7 +132,7 @@ def percent(right: np.ndarray) -> str:
 
 
 def print_table(
-    data: Dataset, answer: np.ndarray, totals: dict[str, FloatArray], orders: Sequence[int], method: Method
+    data: Dataset, answer: np.ndarray, totals: dict[str, FloatArray], orders: Sequence[int], job: Job
 ) -> None:
     """Print the accuracy of each model, then comparisons and combinations; `answer` is the right option of each."""
     offsets = np.cumsum([0, *map(len, data.lists)])
@@ -164,7 +164,10 @@ def print_table(
     combinations = [(labelled, ngram), fixed[::2], fixed, *((*fixed[::2], name) for name in similar), tuple(totals)]
     for names in combinations:
         table = FeatureTable.dense(names, np.stack([totals[name] for name in names], axis=1), offsets)
-        chosen = combined_answers(data, table, method, 10).choices == answer
+        problem = problem_of(data.lists, data.references, table, job.measures[0], job.config.tuning)
+        start, processes = start_of(job, data.lists, table), Processes(job.config.jobs)
+        answers = combined_answers(problem, job.tuner, start, 10, job.config.seed, processes)
+        chosen = answers.choices == answer
         title = " and ".join(names) if len(names) < len(totals) else f"all {len(names)}"
         print(f"{title} together: {percent(chosen)}; against {ngram}: {compare(chosen, right[ngram])}")
 
@@ -208,7 +211,7 @@ def main(
 
     if vectors is not None:
         totals |= similarity_totals(vectors, data)
-    print_table(data, np.array([question.answer for question in questions]), totals, orders, method_of(job))
+    print_table(data, np.array([question.answer for question in questions]), totals, orders, job)
     print(f"\n{len(questions)} questions, {time.process_time() - started:.0f} s of CPU in this process")
 
 

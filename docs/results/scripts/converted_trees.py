@@ -32,8 +32,8 @@ from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
-from rerank_adapters.run.learn import method_of
-from rerank_adapters.tuning.problem import chosen_rows
+from rerank_adapters.run.learn import start_of
+from rerank_adapters.tuning.problem import chosen_rows, problem_of
 from rerank_plugins import SentenceModel, Tree
 from rerank_plugins.constituency.language_model import PcfgLanguageModel
 from rerank_plugins.constituency.model_file import write_grammar
@@ -104,11 +104,13 @@ def bleu_table(folder: Path, models: dict[str, dict[str, Path]], most: int) -> N
     outputs = {}
     for system, wanted in systems.items():
         tables = {part: part_lists.table(wanted, set()) for part, part_lists in sets.items()}
-        problem = method_of(job).problem(sets["tune"].data.lists, sets["tune"].data.references, tables["tune"])
-        start = method_of(job).start(sets["tune"].data.lists, tables["tune"])
+        problem = problem_of(
+            sets["tune"].data.lists, sets["tune"].data.references, tables["tune"], job.measures[0], job.config.tuning
+        )
+        start = start_of(job, sets["tune"].data.lists, tables["tune"])
         tuned = job.tuner.tune(problem, start, np.random.default_rng(1))
         data = sets["test"].data
-        test = method_of(job).problem(data.lists, data.references, tables["test"])
+        test = problem_of(data.lists, data.references, tables["test"], job.measures[0], job.config.tuning)
         outputs[system] = sets["test"].texts(chosen_rows(test, tuned))
     result = evaluate(outputs, sets["test"].data.references, {"bleu": job.measures[0].metric})
     print("\n| system | BLEU | p |\n| --- | ---: | ---: |")

@@ -29,7 +29,9 @@ from docs.results.scripts.experiment import experiment, named_values
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.unlike import ListFacts, differences
+from rerank_adapters.evaluation.baselines import FIRST
 from rerank_adapters.evaluation.comparisons import Resampling, paired_gains
+from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
@@ -37,11 +39,10 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.run.learn import method_of
+from rerank_adapters.run.learn import start_of
 from rerank_adapters.tuners.margin import best_margin, leads_of
-from rerank_adapters.tuning.gain import gain_over_baselines, raw_margin
-from rerank_adapters.tuning.held_out import HeldOut, held_out, usual_folds
-from rerank_adapters.tuning.problem import decision_totals, run_tuner, take_segments
+from rerank_adapters.tuning.held_out import HeldOut, gain_over, held_out, raw_margin, usual_folds
+from rerank_adapters.tuning.problem import decision_totals, problem_of, run_tuner, take_segments
 from rerank_plugins import FloatArray, TuningData, TuningResult
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.loader import load_plugins
@@ -63,7 +64,9 @@ class Lists:
     @cached_property
     def problem(self) -> TuningData:
         """The data of a tuner."""
-        return method_of(self.job).problem(self.data.lists, self.data.references, self.table)
+        return problem_of(
+            self.data.lists, self.data.references, self.table, self.job.measures[0], self.job.config.tuning
+        )
 
     def facts(self, segments: LongArray) -> ListFacts:
         """What the lists of these segments are like."""
@@ -82,9 +85,9 @@ class Tuned:
     @classmethod
     def on(cls, lists: Lists, segments: LongArray) -> Tuned:
         """Tune on these segments."""
-        problem, method = take_segments(lists.problem, segments), method_of(lists.job)
-        start, tuner, seed = method.start(lists.data.lists, lists.table), method.tuner, method.seed
-        held = held_out(problem, tuner, start, usual_folds(problem, tuner), seed, method.processes)
+        problem, job = take_segments(lists.problem, segments), lists.job
+        start, tuner, seed = start_of(job, lists.data.lists, lists.table), job.tuner, job.config.seed
+        held = held_out(problem, tuner, start, usual_folds(problem, tuner), seed, Processes(job.config.jobs))
         return cls(problem, run_tuner(problem, tuner, start, seed), held, seed)
 
     @cached_property
@@ -92,7 +95,7 @@ class Tuned:
         """The margins of `MARGINS`, in the unit of the totals."""
         held, metric = self.held, self.problem.metric
         best = best_margin(held.leads, held.first, held.leading, metric, errors=0.0)
-        margins = 0.0, best, gain_over_baselines(held, metric, "tuned", self.seed).margin
+        margins = 0.0, best, gain_over({FIRST: held.first}, held, metric, "tuned", self.seed).margin
         return [raw_margin(self.problem, self.result, margin) for margin in margins]
 
     def chosen(self, data: TuningData, margin: float) -> tuple[FloatArray, LongArray]:
@@ -131,7 +134,7 @@ def rows_of(sets: dict[str, Lists]) -> Iterator[tuple[str, ...]]:
     for name, lists in sets.items():
         everything = np.arange(lists.table.segments)
         tuned = Tuned.on(lists, everything)
-        held = gain_over_baselines(tuned.held, lists.problem.metric, 0.0, tuned.seed)
+        held = gain_over({FIRST: tuned.held.first}, tuned.held, lists.problem.metric, 0.0, tuned.seed)
         gain = f"{held.gain:+.2f} [{held.interval.low:+.2f}, {held.interval.high:+.2f}]"
         yield name, "itself, by halves", f"{held.first:.2f}", gain, *at_home(lists), "no"
         recorded = lists.facts(everything).for_provenance(None)

@@ -44,7 +44,8 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.run.learn import method_of
+from rerank_adapters.run.learn import start_of
+from rerank_adapters.tuning.problem import problem_of
 from rerank_plugins import FeatureTable, NBestList
 from rerank_plugins.core.arrays import BoolArray, FloatArray
 from rerank_plugins.core.loader import load_plugins
@@ -161,8 +162,8 @@ def tuned_scores(
     """
     tuning, test = pair
     table, data = tuning.table(labels, kept), tuning.places if places else tuning.data
-    problem = method_of(job).problem(data.lists, data.references, table)
-    tuned = job.tuner.tune(problem, method_of(job).start(data.lists, table), np.random.default_rng(1))
+    problem = problem_of(data.lists, data.references, table, job.measures[0], job.config.tuning)
+    tuned = job.tuner.tune(problem, start_of(job, data.lists, table), np.random.default_rng(1))
     return test.table(labels, kept).scores(tuned.weights)
 
 

@@ -48,9 +48,8 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.run.learn import method_of
 from rerank_adapters.tuning.cross_validation import cross_validate
-from rerank_adapters.tuning.problem import chosen_rows, prepare, take_segments
+from rerank_adapters.tuning.problem import chosen_rows, prepare, problem_of, take_segments
 from rerank_adapters.tuning.start import start_vector
 from rerank_plugins import FeatureTable, RerankError, Tuner, TuningData
 from rerank_plugins.core.arrays import LongArray
@@ -109,7 +108,7 @@ class Lists:
             self.job = self.job.changed(feature=features)
         self.data = Dataset(file.stem, self.nbests, references)
         table = self.job.extraction().table(self.nbests, decoder_table(self.nbests))
-        self.whole = method_of(self.job).problem(self.nbests, references, table)
+        self.whole = problem_of(self.nbests, references, table, self.job.measures[0], self.job.config.tuning)
 
     def with_only(self, labels: frozenset[str]) -> TuningData:
         """The data with the features of these labels alone."""

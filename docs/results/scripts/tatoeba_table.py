@@ -42,10 +42,10 @@ from rerank_adapters.job.job import Job
 from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.run.learn import method_of
+from rerank_adapters.run import learn
 from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuning.cross_validation import cross_validate
-from rerank_adapters.tuning.problem import chosen_rows
+from rerank_adapters.tuning.problem import chosen_rows, problem_of
 from rerank_plugins import FeatureTable, RerankError, TuningData
 from rerank_plugins.core.loader import load_plugins
 
@@ -135,7 +135,7 @@ class Lists:
         wanted = set(self.decoder) | {name for label in labels for name in columns_of(self.job.features())[label]}
         kept = [column for column, name in enumerate(self.all.names) if name in wanted]
         table = replace(self.all, names=tuple(self.all.names[i] for i in kept), values=self.all.values[:, kept])
-        return method_of(self.job).problem(self.data.lists, self.data.references, table)
+        return problem_of(self.data.lists, self.data.references, table, self.job.measures[0], self.job.config.tuning)
 
     def texts(self, rows: np.ndarray) -> list[str]:
         """The hypotheses in these rows, one for each list."""
@@ -218,7 +218,7 @@ def job_of(config: Path, jobs: int | None) -> tuple[Job, DataSet, DataSet]:
 
 def start_of(job: Job, data: Dataset, table: FeatureTable) -> np.ndarray:
     """The start weights that the config names, for the columns of the table."""
-    start: np.ndarray = method_of(job).start(data.lists, table)
+    start: np.ndarray = learn.start_of(job, data.lists, table)
     return start
 
 

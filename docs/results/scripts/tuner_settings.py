@@ -31,16 +31,32 @@ from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.job.specs import Spec
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.run.learn import method_of
+from rerank_adapters.run.learn import start_of
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuning.families import standard_error
-from rerank_adapters.tuning.held_out import held_out
-from rerank_adapters.tuning.method import DECODER
+from rerank_adapters.tuning.families import DECODER, families_of, standard_error
+from rerank_adapters.tuning.held_out import Progress, held_out
+from rerank_adapters.tuning.problem import problem_of
 from rerank_adapters.tuning.selection import Selecting, Selection
 from rerank_plugins import FeatureTable, FloatArray, RerankError, TuningData
 from rerank_plugins.core.loader import load_plugins
 
 METRICS = {"bleu": {"use": "bleu", "tokenize": "none"}, "chrf": {"use": "chrf"}}
+
+
+@dataclass
+class Remembering(Selecting):
+    """Selects once on the same segments, which are known by their ids."""
+
+    selections: dict[tuple[str, ...], Selection] = field(default_factory=dict)
+
+    def select(
+        self, data: TuningData, start: FloatArray, seed: int = 1, progress: Progress = lambda folds: None
+    ) -> Selection:
+        """The selection."""
+        ids = data.table.segment_ids
+        if ids not in self.selections:
+            self.selections[ids] = super().select(data, start, seed, progress)
+        return self.selections[ids]
 
 
 @dataclass
@@ -68,7 +84,7 @@ class Comparison:
         if selects:
             selections = self.selections.setdefault(f"{metric} {start} {margin}", {})
             selector = Mira(passes=self.passes)
-            tuner = Selecting(tuner, selector, self.families, [DECODER], 3, margin, HERE, selections)
+            tuner = Remembering(tuner, selector, self.families, [DECODER], 3, margin, HERE, selections)
         data = self.data[metric]
         offsets = data.table.offsets
         chosen = np.empty((self.seeds, data.table.segments), np.int64)
@@ -79,7 +95,7 @@ class Comparison:
             chosen[seed] = offsets[:-1] + held.positions
             scores += held.training.tolist()
         seconds = (time.process_time() - begin) / len(scores)
-        sizes = [len(s.families) for s in tuner.selections.values()] if isinstance(tuner, Selecting) else []
+        sizes = [len(s.families) for s in tuner.selections.values()] if isinstance(tuner, Remembering) else []
         return Outcome(chosen, float(np.mean(scores)), seconds, float(np.mean(sizes)) if sizes else 0.0)
 
 
@@ -114,16 +130,18 @@ def main(
     if [nbest.segment_id for nbest in nbests] != list(features.segment_ids):
         raise RerankError(f"{table}: not a table of the lists {files[0]}")
     references = read_references([files[2]]).for_segments([nbest.segment_id for nbest in nbests])
-    methods = {name: method_of(job.changed(metric=[metric])) for name, metric in METRICS.items()}
-    data = {name: method.problem(nbests, references, features) for name, method in methods.items()}
-    starts = {name: method_of(job).start(nbests, features, name) for name in ("uniform", "decoder")}
+    measures = {name: job.changed(metric=[metric]).measures[0] for name, metric in METRICS.items()}
+    limits = job.config.tuning
+    data = {name: problem_of(nbests, references, features, own, limits) for name, own in measures.items()}
+    named = {name: job.changed(tuning={"start": name}) for name in ("uniform", "decoder")}
+    starts = {name: start_of(own, nbests, features) for name, own in named.items()}
     if noise:
         data = {name: _with_noise(tuning, noise) for name, tuning in data.items()}
         starts = {
             "uniform": np.append(starts["uniform"], np.ones(noise)),
             "decoder": np.append(starts["decoder"], np.zeros(noise)),
         }
-    compare = Comparison(job, data, starts, method_of(job).families(data["bleu"].table), folds, seeds, passes)
+    compare = Comparison(job, data, starts, families_of(data["bleu"].table, job.features()), folds, seeds, passes)
     outcomes = []
     for setting, outcome in zip(settings, Processes(jobs).results(compare, settings, ordered=True), strict=True):
         outcomes.append(outcome)

@@ -28,9 +28,9 @@ from rerank_adapters.job.notation import plugin_table
 from rerank_adapters.job.specs import Spec
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.run.learn import method_of
+from rerank_adapters.run.learn import start_of, untuned_weights
 from rerank_adapters.tuning.cross_validation import cross_validate
-from rerank_adapters.tuning.problem import score_of
+from rerank_adapters.tuning.problem import problem_of, score_of
 from rerank_plugins import TuningResult
 from rerank_plugins.core.loader import load_plugins
 
@@ -59,12 +59,12 @@ def main(lists: Path, features: tuple[str, ...], tuners: tuple[str, ...], seeds:
         references = read_references([files[2]]).for_segments([n.segment_id for n in nbests])
         table = job.extraction().table(nbests, decoder_table(nbests))
         data = Dataset(name, nbests, references)
-        sets[name] = data, table, method_of(job).problem(data.lists, data.references, table)
+        sets[name] = data, table, problem_of(data.lists, data.references, table, job.measures[0], job.config.tuning)
     data, table, problem = sets["tune"]
     test = sets["test"][2]
-    start = method_of(job).start(data.lists, table)
+    start = start_of(job, data.lists, table)
     rows = []
-    for name, weights in method_of(job).baselines(data.lists, table).items():
+    for name, weights in untuned_weights(job, data.lists, table).items():
         unchanged = TuningResult(weights, 0.0)
         scores = [score_of(problem, unchanged), score_of(test, unchanged)]
         rows.append((name, "", *(f"{score:.2f}" for score in scores), "", ""))

@@ -37,7 +37,7 @@ from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.tuning.gain import HeldOutGain
+from rerank_adapters.tuning.held_out import HeldOutGain
 from rerank_plugins import ConfigError
 
 NAME = re.compile(r"(?:sources|references|system-outputs)/\w+\.(\w+-\w+)\.(src|ref|hyp)(?:\.(.+))?\.(\w+)")

@@ -34,16 +34,17 @@ from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_adapters.weights import Weights, read_weights
-from rerank_plugins import ConfigError, FeatureTable, NBestFormat
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestFormat, Tuner, TuningData
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.errors import suggestion
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
     from rerank_adapters.data.dataset import Dataset
-    from rerank_adapters.features.extraction import Extraction
+    from rerank_adapters.evaluation.measure import Measure
+    from rerank_adapters.features.feature import Feature
+    from rerank_adapters.features.processes import Processes
     from rerank_adapters.job.job import Job
-    from rerank_adapters.tuning.method import Method
 
 HEADER = ("system", "accuracy", "95 % interval", "right")
 COMPARISON = ("system", "difference", "only this", "only that", "p")
@@ -101,38 +102,24 @@ def write_lists(data: Dataset, format_: NBestFormat, prefix: Path) -> None:
             out.writelines(f"{right[0]}\n" for right in data.references)
 
 
-def answer_all(
-    data: Dataset, extraction: Extraction, weights: Weights | None, method: Method, folds: int
-) -> list[Answers]:
-    """Each feature by itself, then all together: with `weights` or, if the answers are known, with tuned weights.
-
-    `method` says how they are tuned. Raises ConfigError if there are no features, or the weights are for other ones.
-    """
+def weighted_answers(
+    data: Dataset, table: FeatureTable, weights: Weights, measure: Measure, features: Sequence[Feature]
+) -> Answers:
+    """All features together with weights. Raises ConfigError for weights of other features."""
     from rerank_adapters.apply import pairs_of, rerank
 
-    if not extraction.features:
-        raise ConfigError("nothing to answer with: give features with -f or a config")
-
-    table = extraction.table(data.lists)
-    systems = single_answers(table)
-    if weights is not None:
-        measure = method.measure if weights.decision == "mbr" else None
-        chosen = rerank(pairs_of(data.lists, table), weights, measure, features=extraction.features)
-        systems.append(Answers("weighted", np.array([rescored.order[0] for _, rescored in chosen], np.int64)))
-    elif all(data.references) and len(table.names) > 1:
-        systems.append(combined_answers(data, table, method, folds))
-    return systems
+    pairs, metric = pairs_of(data.lists, table), measure if weights.decision == "mbr" else None
+    orders = [rescored.order for _, rescored in rerank(pairs, weights, metric, features=features)]
+    return Answers("weighted", np.array([order[0] for order in orders], np.int64))
 
 
-def combined_answers(data: Dataset, table: FeatureTable, method: Method, folds: int) -> Answers:
+def combined_answers(
+    problem: TuningData, tuner: Tuner, start: FloatArray, folds: int, seed: int, processes: Processes
+) -> Answers:
     """All features together; each question is answered with weights tuned on the folds that it is not in."""
-    from rerank_adapters.tuning.gain import tuner_with_margin
     from rerank_adapters.tuning.held_out import held_out
 
-    problem, start = method.problem(data.lists, data.references, table), method.start(data.lists, table)
-    tuner = tuner_with_margin(method.tuner, method.margin)
-    held = held_out(problem, tuner, start, folds, method.seed, method.processes)
-    return Answers(f"all, {folds}-fold", held.positions)
+    return Answers(f"all, {folds}-fold", held_out(problem, tuner, start, folds, seed, processes).positions)
 
 
 def accuracy_tables(questions: Sequence[Question], systems: Sequence[Answers], baseline: str) -> list[Table]:
@@ -201,7 +188,9 @@ def command(
     from rerank_adapters.data.overlap import warn_if_tuned_on
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
-    from rerank_adapters.run.learn import method_of
+    from rerank_adapters.run.learn import start_of
+    from rerank_adapters.tuning.held_out import tuner_with_margin
+    from rerank_adapters.tuning.problem import problem_of
 
     summary_line = SummaryLine()
     metric = None if "metric" in job.config.model_fields_set else [{"use": "accuracy"}]
@@ -222,13 +211,23 @@ def command(
         summary_line.wrote(counted(len(items), "list"), f"{lists}.nbest")
         if known:
             summary_line.wrote(counted(len(items), "reference"), f"{lists}.ref")
-    ours = answer_all(data, job.extraction(), fixed_weights, method_of(job), folds)
+    extraction, measure = job.extraction(), job.measures[0]
+    if not extraction.features:
+        raise ConfigError("nothing to answer with: give features with -f or a config")
+    table = extraction.table(data.lists)
+    ours = single_answers(table)
+    if fixed_weights is not None:
+        ours.append(weighted_answers(data, table, fixed_weights, measure, extraction.features))
+    elif known and len(table.names) > 1:
+        problem = problem_of(data.lists, data.references, table, measure, job.config.tuning)
+        tuner, start = tuner_with_margin(job.tuner, job.margin), start_of(job, data.lists, table)
+        ours.append(combined_answers(problem, tuner, start, folds, job.config.seed, extraction.processes))
     systems = {answered.system: answered for answered in [*ours, *others]}
     if baseline is not None and baseline not in systems:
         raise ConfigError(f"no system named {baseline!r}{suggestion(baseline, systems)}")
     if known:
-        for table in accuracy_tables(items, list(systems.values()), baseline or ours[0].system):
-            print_table(table, report_console())
+        for compared in accuracy_tables(items, list(systems.values()), baseline or ours[0].system):
+            print_table(compared, report_console())
     if output is not None:
         chosen = ours[-1]
         with open_atomic(output) as stream:
