@@ -8,8 +8,11 @@ word frequencies of the user's, the spelling of the text is tried first.)
 a mark is another used: " for a directed mark, and one of the directed marks for " (in a table of word frequencies, the
 sum of both). The embedded dependency parser reads every quotation mark as " (dependency/biaffine/pieces.py).
 
+An apostrophe is ', ’ or ʼ: models read texts with ' (words.py), and a vocabulary that lacks `don't` may contain
+`don’t`. A curly quotation mark that a vocabulary lacks is read as the directed one.
+
 Not normalised are the words of n-gram models (KenLM, ARPA, `rerank train ngram`), whose look-up tries the spelling of
-the text first; the tokens of a sentence, over which the trees stand; curly quotation marks; and single ones (` and ').
+the text first; the tokens of a sentence, over which the trees stand; and single quotation marks (` and ').
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ _SPELLINGS |= {
     for name, character in BRACKETS.items()
     for word in (character, name, name.lower())
 }
+_SPELLINGS |= {"“": ("“", "``", '"'), "”": ("”", "''", '"'), "„": ("„", "``", '"'), "‘": ("‘", "`", "'")}
 MARKS = sorted({form for forms in _SPELLINGS.values() for form in forms})  # all spellings of all marks
+_APOSTROPHE = re.compile("['’ʼ]")
 _NAME = re.compile(r"(?<!\S)-(?:[LR][RSC]B|[lr][rsc]b)-(?!\S)")
 
 
@@ -41,10 +46,27 @@ class Words(Protocol):
 def spellings(word: str) -> tuple[str, ...]:
     """The spellings of the word that a vocabulary may contain, the normal form first.
 
-    >>> spellings("-LRB-"), spellings("``"), spellings("dog")
-    (('(', '-LRB-', '-lrb-'), ('``', '"'), ('dog',))
+    >>> spellings("-LRB-"), spellings("``"), spellings("dog"), spellings("it's")
+    (('(', '-LRB-', '-lrb-'), ('``', '"'), ('dog',), ("it's", 'it’s', 'itʼs'))
     """
-    return _SPELLINGS.get(word) or (word,)
+    return _SPELLINGS.get(word) or (word, *other_apostrophes(word))
+
+
+def has_apostrophe(word: str) -> bool:
+    """Whether the word has an apostrophe of any kind."""
+    return "'" in word or "’" in word or "ʼ" in word
+
+
+def other_apostrophes(word: str) -> tuple[str, ...]:
+    """The word with each other kind of apostrophe; nothing for a word without any, and for a mark.
+
+    >>> other_apostrophes("o’clock"), other_apostrophes("clock"), other_apostrophes("''")
+    (("o'clock", 'oʼclock'), (), ())
+    """
+    if not has_apostrophe(word) or word in _SPELLINGS:
+        return ()
+    forms = (_APOSTROPHE.sub(apostrophe, word) for apostrophe in "'’ʼ")
+    return tuple(form for form in dict.fromkeys(forms) if form != word)
 
 
 def normal_form(word: str) -> str:
@@ -72,7 +94,9 @@ def known_spelling(word: str, vocabulary: Words, form: Callable[[str], str] = st
     ('(', '-lrb-', "''")
     """
     alternatives = _SPELLINGS.get(word)
-    if alternatives is None:  # nearly every word has a single spelling
+    if alternatives is None:
         spelling = form(word)
-        return spelling if spelling in vocabulary else None
+        if spelling in vocabulary:
+            return spelling
+        alternatives = other_apostrophes(word)  # nearly every word has a single spelling
     return next((spelling for spelling in map(form, alternatives) if spelling in vocabulary), None)

@@ -22,6 +22,7 @@ from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.parse import Parse
 from rerank_plugins.core.sentences import ChecksSentences
 from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.core.words import model_words
 
 State = TypeVar("State")
 Sentence = Sequence[str]
@@ -124,13 +125,13 @@ class SentenceFeature(FeatureExtractor):
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(hypotheses, components) values, as `values` computes them."""
-        return self.values(tuple(tuple(text.split()) for text in nbest.texts))
+        return self.values(tuple(tuple(model_words(text)) for text in nbest.texts))
 
     def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
         """One (hypotheses, components) array for each list, from a single call of `values`."""
         if not nbests:
             return []
-        values = self.values(tuple(tuple(text.split()) for nbest in nbests for text in nbest.texts))
+        values = self.values(tuple(tuple(model_words(text)) for nbest in nbests for text in nbest.texts))
         starts = [0, *np.cumsum([len(nbest) for nbest in nbests])[:-1].tolist(), None]
         return [values[start:end] for start, end in pairwise(starts)]
 
@@ -140,7 +141,7 @@ class SentenceFeature(FeatureExtractor):
 
     def word_scores(self, nbest: NBestList) -> list[FloatArray] | None:
         """What each word of the hypotheses adds, as `word_values` computes it."""
-        return self.word_values(tuple(tuple(text.split()) for text in nbest.texts))
+        return self.word_values(tuple(tuple(model_words(text)) for text in nbest.texts))
 
 
 class SentenceModel(SentenceFeature):

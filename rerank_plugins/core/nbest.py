@@ -16,6 +16,7 @@ import numpy.typing as npt
 from rerank_plugins.core.arrays import read_only
 from rerank_plugins.core.columns import one_line, plain
 from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.words import split_words
 
 SHOWN_ROWS = 5  # hypotheses of a list that is shown
 NO_SPARSE: Mapping[str, float] = MappingProxyType({})
@@ -42,8 +43,8 @@ class Hypothesis(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """The tokens of `text`, split at white space."""
-        return self.text.split()
+        """The tokens of `text`, split at the white space of ASCII."""
+        return split_words(self.text)
 
     def __reduce__(self) -> tuple[type[Hypothesis], tuple[object, ...]]:
         fields = (self.text, self.features, self.score, dict(self.sparse), self.raw)

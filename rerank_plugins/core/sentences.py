@@ -18,6 +18,7 @@ from typing import Any
 
 from rerank_plugins.core.columns import TO_LISTS, one_line, plain
 from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.core.words import model_words
 
 STEPS = "text_steps"  # the attribute of an object that reads texts
 NO_SENTENCES = {type(None), bool, int, float, bytes}  # types of an item that is neither a text nor a sequence of words
@@ -130,7 +131,7 @@ def _split(
     [['It', 'rains', '.'], ('It', 'rains')]
     """
     texts = [sentence for sentence in sentences if isinstance(sentence, str)]
-    words = iter(text.split() for text in steps(texts))
+    words = iter(model_words(text) for text in steps(texts))
     return [next(words) if isinstance(sentence, str) else sentence for sentence in sentences]
 
 

@@ -21,6 +21,7 @@ from rerank_plugins import (
     option,
     read_conllu,
 )
+from rerank_plugins.core.words import model_words
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.files.treebanks import is_conllu
 
@@ -222,5 +223,5 @@ def _trees(path: Path) -> list[DependencyTree]:
 def _sentences(texts: Sequence[Path], trees: Sequence[DependencyTree]) -> Iterator[Sequence[str]]:
     for path in texts:
         with open_text(path) as lines:
-            yield from (line.split() for line in lines)
+            yield from map(model_words, lines)
     yield from (tree.words for tree in trees)

@@ -21,6 +21,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from rerank_plugins import FeatureExtractor, FloatArray, LongArray, NBestList, option
+from rerank_plugins.core.words import split_words
 from rerank_plugins.kit.nbest_lists import OF_TOTALS, Posterior, posteriors
 
 ORDERS = 4  # the length of the longest n-grams
@@ -50,7 +51,7 @@ class WordPosteriorsFeature(FeatureExtractor):
         """(n, 3) values; a list without total scores is weighted by rank."""
         from rerank_plugins.lists.confusion_network import ConfusionNetwork  # loads numba, at the first list
 
-        sentences = [text.split() for text in nbest.texts]
+        sentences = [split_words(text) for text in nbest.texts]
         if not sentences:
             return np.zeros((0, 3))
         network = ConfusionNetwork.build(sentences, posteriors(nbest, self.posterior, self.scale))
@@ -103,7 +104,7 @@ class ConsensusFeature(FeatureExtractor):
 
 def token_ids(texts: Sequence[str]) -> tuple[LongArray, LongArray]:
     """The words of all texts as ids from 0 (tokens), and the offset of each text among them (texts + 1)."""
-    sentences = [text.split() for text in texts]
+    sentences = [split_words(text) for text in texts]
     words = [word for sentence in sentences for word in sentence]
     ids = {word: number for number, word in enumerate(dict.fromkeys(words))}
     offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)

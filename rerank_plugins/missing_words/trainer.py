@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from rerank_plugins import Trained, Trainer, TrainingData, counted, option
+from rerank_plugins.core.words import split_words
 
 if TYPE_CHECKING:
     from rerank_plugins.missing_words.model import MissingWordsModel
@@ -62,7 +63,7 @@ class MissingWordsTrainer(Trainer):
         sentences = None
         if self.held_out is not None:
             with open_text(self.held_out) as lines:
-                sentences = [line.split() for line in lines]
+                sentences = list(map(split_words, lines))
         model = train(
             data.examples(), settings, held_out=sentences, jobs=data.jobs,
             progress=data.progress,

@@ -14,6 +14,7 @@ import numpy as np
 
 from rerank_plugins import ConfigError, IntArray, LongArray, ModelError
 from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.words import split_words
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.vocabulary.word_ids import UNK, TextCollector
@@ -111,7 +112,7 @@ class HeldOut:
     def without(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the other lines."""
         for line in lines:
-            words = line.split()
+            words = split_words(line)
             if len(words) >= SHORTEST and len(self.sentences) < MOST_HELD_OUT:
                 self.seen += 1
                 if self.seen % EVERY == 0:

@@ -23,6 +23,7 @@ import numpy as np
 from rerank_plugins import FloatArray, PickledFields, Sentence, SentenceFeature, SentenceModel, open_text, option
 from rerank_plugins.core.brackets_and_quotes import spellings
 from rerank_plugins.core.interfaces import minus_unknown
+from rerank_plugins.core.words import model_words
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 
@@ -56,7 +57,7 @@ def read_words(path: Path) -> frozenset[str]:
     Raises FormatError for a file that is not text.
     """
     with open_text(path) as lines:
-        return frozenset(form for line in lines if line.strip() for form in spellings(line.split()[0]))
+        return frozenset(form for line in lines if line.strip() for form in spellings(model_words(line)[0]))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from rerank_plugins import FormatError, Trained, Trainer, TrainingData, normal_form, option, read_trees
 from rerank_plugins.core.brackets_and_quotes import spellings
+from rerank_plugins.core.words import model_words, split_words
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.vocabulary.signatures import signature
@@ -79,7 +80,7 @@ class WordClasses:
         >>> WordClasses({"the": "the", "cats": "NNS"}).apply("The cats meowing")
         'the NNS UNK-LC-ing'
         """
-        return " ".join(map(self.of, text.split()))
+        return " ".join(map(self.of, model_words(text)))
 
     def lines(self) -> Iterator[str]:
         """The lines of a file of classes: word<TAB>class, sorted."""
@@ -155,7 +156,7 @@ def frequent_words(texts: Sequence[str | Path], number: int) -> list[str]:
     for path in texts:
         with open_text(path) as lines:
             for line in lines:
-                counts.update(line.lower().split())
+                counts.update(split_words(line.lower()))
     return sorted(counts, key=lambda word: (-counts[word], word))[:number]
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, FormatError, IntArray, LongArray, ModelError
 from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.words import split_words
 from rerank_plugins.kit.vocabulary.word_ids import TextCollector
 from rerank_plugins.similarity.context_sums import END_OF_DOCUMENT, count_documents
 from rerank_plugins.similarity.esa_model import EsaModel, index_documents
@@ -75,7 +76,7 @@ def _document(title: str, text: list[str], name: str, first: int) -> Iterator[Do
 def _checked_line(line: str, name: str, number: int) -> str:
     """Return the line. Raises FormatError if it contains a reserved word."""
     for mark in ("<s>", "</s>"):
-        if mark in line and mark in line.split():
+        if mark in line and mark in split_words(line):
             raise FormatError(f"{mark} is a reserved word, which a text may not contain", path=name, line=number)
     return line
 

@@ -24,6 +24,7 @@ from rerank_plugins.core.files import content_hash
 from rerank_plugins.core.interfaces import FeatureExtractor, Parser, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.words import model_words
 from rerank_plugins.kit.files.in_use import shared
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.nbest_lists import OF_TOTALS, Posterior, posteriors, source_of
@@ -110,14 +111,14 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
         """
         if not len(nbest):
             return np.zeros((0, len(self.components)))
-        own = self.vectors([hypothesis.words for hypothesis in nbest])
+        own = self.vectors(list(map(model_words, nbest.texts)))
         return np.column_stack([column for to in self.to for column in self._columns(nbest, own, to)])
 
     def _columns(self, nbest: NBestList, own: Any, to: To) -> list[FloatArray]:
         if to == "list":
             posterior = posteriors(nbest, self.posterior, self.scale)
             return [consensus(matrix, posterior) for matrix in self.similarities(own, own)]
-        other = self.vectors([self._text(nbest, to).split()])
+        other = self.vectors([model_words(self._text(nbest, to))])
         return [matrix[:, 0] for matrix in self.similarities(own, other)]
 
     def _text(self, nbest: NBestList, to: To) -> str:

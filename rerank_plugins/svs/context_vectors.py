@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray, normal_form
+from rerank_plugins.core.words import model_words
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.svs.concept_model import form
 
@@ -68,7 +69,7 @@ def window_contexts(lines: Iterable[str], number: Mapping[str, int]) -> SparseRo
     counts = np.zeros((size, size), np.float32)
     waiting = array("i")
     for line in lines:
-        waiting.extend([number.get(form(normal_form(word)), OTHER) for word in line.split()])
+        waiting.extend([number.get(form(normal_form(word)), OTHER) for word in model_words(line)])
         waiting.append(END)
         if len(waiting) > WORDS_IN_MEMORY:
             count_neighbours(np.array(waiting, np.int32), WINDOW, counts)

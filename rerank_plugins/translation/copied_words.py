@@ -19,6 +19,7 @@ import numpy as np
 
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceModel, option
 from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.words import model_words
 from rerank_plugins.kit.nbest_lists import source_of
 from rerank_plugins.translation.words import split_words
 
@@ -37,7 +38,7 @@ class UntranslatedFeature(FeatureExtractor):
         if not len(nbest):
             return values
         source = normal_text(source_of(nbest, "untranslated"))
-        counted = " ".join(filter(self._counts, source.split()))
+        counted = " ".join(filter(self._counts, model_words(source)))
         copied = Counter(split_words(counted, self.ignore_case))
         for row, text in enumerate(nbest.texts):
             words = split_words(text, self.ignore_case)

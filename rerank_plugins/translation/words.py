@@ -12,6 +12,7 @@ import numpy as np
 
 from rerank_plugins import IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.words import model_words
 from rerank_plugins.kit.files.model_schema import Array, Offsets, WordList
 
 UNKNOWN_WORD = -1  # the number of a word that the sentences do not have
@@ -69,7 +70,7 @@ class Sentences:
 def split_words(text: str, lowercase: bool) -> list[str]:
     """The words of a tokenised text, with brackets in normal form, and in lower case if `lowercase`."""
     text = normal_text(text)
-    return text.lower().split() if lowercase else text.split()
+    return model_words(text.lower() if lowercase else text)
 
 
 def frequent_words(sentences: Iterable[Iterable[str]], least: int) -> tuple[str, ...]:

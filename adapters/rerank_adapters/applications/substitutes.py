@@ -22,6 +22,7 @@ from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.core.columns import plain
 from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.core.threads import cores
+from rerank_plugins.core.words import model_words
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 from rerank_plugins.kit.vocabulary.word_ids import UNK
@@ -278,7 +279,7 @@ def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool
         raise ConfigError(f"--top {k}: {model} has only {counted(searcher.candidates, 'word')}")
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("words") as bar:
         positions_of = partial(positions_in, at=at, path=display_name(text))
-        places = substitute(searcher, map(str.split, lines), positions_of, k, least=least, jobs=cores())
+        places = substitute(searcher, map(model_words, lines), positions_of, k, least=least, jobs=cores())
         write = as_json if form == "json" else as_table
         out.writelines(write(_counting(places, bar), ngrams.vocabulary.words))
     summary_line.wrote(f"the substitutes of {counted(bar.done, 'word')}", output)

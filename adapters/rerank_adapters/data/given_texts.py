@@ -16,6 +16,7 @@ from rerank_adapters.formats.pairs import Pair
 from rerank_adapters.text import TextPipeline, split_steps
 from rerank_plugins import open_text
 from rerank_plugins.core.columns import one_line, plain
+from rerank_plugins.core.words import model_words, split_words
 
 Text: TypeAlias = str | Sequence[str]  # a text, or its words
 Words: TypeAlias = tuple[str, ...]
@@ -82,13 +83,13 @@ def words_of(texts: Sequence[Text], text: TextPipeline, name: str = "texts", fir
     words = []
     for number, each in enumerate(texts, first):
         if isinstance(each, str):
-            words.append(tuple(next(processed).split()))
+            words.append(tuple(model_words(next(processed))))
             continue
         if not isinstance(each, Iterable) or isinstance(each, bytes):
             raise TypeError(f"{name}[{number}]: wanted a text or its words, found {each!r:.60}")
         given = tuple(plain(each))
         for word in given:
-            if not isinstance(word, str) or word.split() != [word]:
+            if not isinstance(word, str) or split_words(word) != [word]:
                 raise TypeError(f"{name}[{number}]: wanted words without white space, found {word!r:.60}")
         words.append(given)
     return words

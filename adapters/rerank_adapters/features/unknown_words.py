@@ -15,6 +15,7 @@ from rerank_adapters.features.feature import Feature
 from rerank_adapters.text import HIGH_OOV_RATE, UnknownWords, by_remedy, unknown_words
 from rerank_plugins import NBestList, Parser, SentenceModel
 from rerank_plugins.core.brackets_and_quotes import Words
+from rerank_plugins.core.words import split_words
 from rerank_plugins.kit.files.languages import ENGLISH
 
 MIN_FOREIGN_RATE = 0.3  # proportion of unknown words of a text that is in another language
@@ -77,7 +78,7 @@ def language_of_model(model: object) -> str:
 
 
 def _unknown(vocabulary: Words, texts: Sequence[str], name: str, language: str, least: float) -> Iterator[UnknownWords]:
-    if least >= MIN_FOREIGN_RATE and sum(len(text.split()) for text in texts) < MIN_WORDS:
+    if least >= MIN_FOREIGN_RATE and sum(len(split_words(text)) for text in texts) < MIN_WORDS:
         return
     trained = f"{name}, which was trained on {language!r}" if language else name
     if (found := unknown_words(vocabulary.__contains__, texts, trained, least)) is not None:

@@ -30,6 +30,7 @@ from rerank_plugins import (
     SentenceModel,
 )
 from rerank_plugins.core.contracts import checked_word_scores
+from rerank_plugins.core.words import model_words, split_words
 
 NAMES = {
     "best": "new 1-best",
@@ -120,7 +121,7 @@ def choose(
         if not 1 <= int(choice) <= len(nbest):
             raise ConfigError(f"{where}: no rank {choice}; the list has the ranks 1 to {len(nbest)}")
         return int(choice) - 1
-    wanted = choice.split()
+    wanted = split_words(choice)
     for position, hypothesis in enumerate(nbest):
         if hypothesis.words == wanted:
             return position
@@ -179,10 +180,10 @@ def word_scores(
     scored: list[tuple[str, Sequence[Sequence[str]], list[FloatArray] | None]] = []
     for feature in features:
         (seen,) = feature.read([both])
-        sentences_seen = [h.words for h in seen]
+        sentences_seen = list(map(model_words, seen.texts))
         scores = checked_word_scores(feature.extractor, sentences_seen, feature.extractor.word_scores(seen))
         scored.append((feature.label, sentences_seen, scores))
-    sentences = [hypothesis.words for hypothesis in both]
+    sentences = list(map(model_words, both.texts))
     scored += [(name, sentences, model.word_values(sentences)) for name, model in models.items()]
     rows: list[WordScores] = []
     for label, words, scores in scored:
@@ -214,6 +215,6 @@ def parses_of(
             else:
                 known.append(label)
     return tuple(
-        Parses(", ".join(labels), *parser.parse([own.split() for own in text.apply(texts)]))
+        Parses(", ".join(labels), *parser.parse(list(map(model_words, text.apply(texts)))))
         for labels, text, parser in parsers
     )

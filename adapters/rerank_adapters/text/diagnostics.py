@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from rerank_adapters.text.pipeline import TextPipeline
 from rerank_plugins.core.brackets_and_quotes import Words
+from rerank_plugins.core.words import model_words
 
 REMEDIES = (
     "undo-bpe",
@@ -60,7 +61,7 @@ def looks_like(texts: Sequence[str]) -> frozenset[str]:
 
 def unknown_rate(vocabulary: Words, texts: Sequence[str]) -> float:
     """The proportion of the words of texts that are not in a vocabulary; 0 without words."""
-    words = Counter(word for text in texts for word in text.split())
+    words = Counter(word for text in texts for word in model_words(text))
     return sum(count for word, count in words.items() if word not in vocabulary) / max(1, words.total())
 
 
@@ -90,7 +91,7 @@ def unknown_words(
     known: dict[str, bool] = {}
 
     def rate(steps: tuple[str, ...]) -> float:
-        words = Counter(word for text in TextPipeline(steps).apply(sample) for word in text.split())
+        words = Counter(word for text in TextPipeline(steps).apply(sample) for word in model_words(text))
         for word in words:
             if word not in known:
                 known[word] = contains(word)
@@ -108,7 +109,7 @@ def unknown_words(
         steps, now = (*steps, best), tried[best]
     if not steps and before < HIGH_OOV_RATE:
         return None
-    unknown = Counter(word for text in sample for word in text.split() if not known[word])
+    unknown = Counter(word for text in sample for word in model_words(text) if not known[word])
     examples = " ".join(word for word, _ in unknown.most_common(5))
     return UnknownWords(model, before, examples, looks_like(sample), steps, now)
 

@@ -1,7 +1,7 @@
 """Converts plain English text to Penn Treebank tokens (`did n't`, `-LRB-`), and such tokens back to plain characters.
 
 The rules are those of the treebank's published sed script: quotes are directed, clitics split, brackets named, and only
-the last full stop is split off. Sentences are not split, so abbreviations within a line keep their full stops. Linear
+the last full stop is split off. Curly quotation marks and apostrophes are read as those of a keyboard. Sentences are not split, so abbreviations within a line keep their full stops. Linear
 time.
 """
 
@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 
 from rerank_plugins.core.brackets_and_quotes import BRACKETS
+from rerank_plugins.core.words import straight_apostrophes
 
+CURLY = str.maketrans({"“": " `` ", "„": " `` ", "”": " '' ", "‘": "'", "…": " ... "})
 RULES = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -39,9 +41,11 @@ RULES = tuple(
 def penn_tokenize(text: str) -> str:
     """Convert plain English text to Penn tokens; text that already consists of them stays as it is.
 
-    >>> penn_tokenize("I can't (yet).")
-    "I ca n't -LRB- yet -RRB- ."
+    >>> penn_tokenize("I can't (yet)."), penn_tokenize("“So it’s,” he said")
+    ("I ca n't -LRB- yet -RRB- .", "`` So it 's , '' he said")
     """
+    if not text.isascii():
+        text = straight_apostrophes(text).translate(CURLY)
     for pattern, replacement in RULES:
         text = pattern.sub(replacement, text)
     tokens = " ".join(text.split())

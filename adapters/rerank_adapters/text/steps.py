@@ -14,6 +14,7 @@ from rerank_adapters.text import transcripts
 from rerank_adapters.text.penn_tokens import penn_tokenize, penn_unescape
 from rerank_plugins import ConfigError
 from rerank_plugins.core.errors import suggestion
+from rerank_plugins.core.words import straight_apostrophes
 
 Step = Callable[[str], str]
 
@@ -119,7 +120,8 @@ def _without_argument(function: Step) -> Callable[[str], Step]:
 def _tokenize(language: str) -> Step:
     from sacremoses import MosesTokenizer
 
-    return partial(MosesTokenizer(language).tokenize, return_str=True, escape=False)
+    tokenizer = MosesTokenizer(language)
+    return lambda text: str(tokenizer.tokenize(straight_apostrophes(text), return_str=True, escape=False))
 
 
 def _detokenize(language: str) -> Step:

@@ -1,9 +1,9 @@
 """The vocabulary of a model of text: words and their numbers.
 
 0 is `<unk>`, 1 `<s>`, 2 `</s>`; the other words follow by falling frequency, those of equal frequency in alphabetical
-order. Each line of a text is a sentence, even if it is empty (as for lmplz); `str.split` separates the words. `<unk>`
-in a text is the unknown word; `<s>` and `</s>` may not occur. A bracket or quotation mark that a vocabulary lacks is
-read as its first other spelling that is there (core/brackets_and_quotes.py).
+order. Each line of a text is a sentence, even if it is empty, and white space of ASCII separates words, as for lmplz.
+`<unk>` in a text is the unknown word; `<s>` and `</s>` may not occur. A bracket, a quotation mark or a word with an
+apostrophe that a vocabulary lacks is read as its first other spelling that is there (core/brackets_and_quotes.py).
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from typing import Annotated
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray, all_in_range
-from rerank_plugins.core.brackets_and_quotes import MARKS, known_spelling
+from rerank_plugins.core.brackets_and_quotes import MARKS, has_apostrophe, known_spelling, other_apostrophes
 from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.words import split_words
 from rerank_plugins.kit.files.array_values import ContentsError
 from rerank_plugins.kit.files.model_schema import WordList
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_unknown
@@ -108,11 +109,17 @@ class Vocabulary:
 
     @cached_property
     def marks(self) -> dict[str, str]:
-        """The spellings of brackets and quotation marks that the vocabulary lacks, each with one that it has."""
+        """The spellings of marks and of words with apostrophes that the vocabulary lacks, each with one that it has."""
         numbers = self._encoded([MARKS])[:-1].tolist()
         known = {mark for mark, number in zip(MARKS, numbers, strict=True) if number != UNK}
         others = ((mark, known_spelling(mark, known)) for mark in MARKS if mark not in known)
-        return {mark: other for mark, other in others if other is not None}
+        spelt = {mark: other for mark, other in others if other is not None}
+        forms = [(form, word) for word in self.words if has_apostrophe(word) for form in other_apostrophes(word)]
+        numbers = self._encoded([[form for form, _ in forms]])[:-1].tolist()
+        for (form, word), number in zip(forms, numbers, strict=True):
+            if number == UNK:
+                spelt.setdefault(form, word)
+        return spelt
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> IntArray:
         """(n) the ids of all sentences, each ended by `</s>`; unknown words, and `<s>` and `</s>` as words, are UNK."""
@@ -165,7 +172,7 @@ class TextCollector:
         lines = iter(lines)
         number = 0
         while block := list(islice(lines, LINES_A_BLOCK)):
-            words = " </s> ".join([*block, ""]).split()
+            words = split_words(" </s> ".join([*block, ""]))
             ids = self._numbers.numbers_of(words, len(words))
             counts = np.bincount(ids)
             if len(counts) > BOS and (counts[BOS] or counts[EOS] != len(block)):
@@ -210,6 +217,6 @@ class TextCollector:
 def _special_word(block: Sequence[str], path: str, before: int) -> FormatError:
     for number, line in enumerate(block, before + 1):
         for word in ("<s>", "</s>"):
-            if word in line.split():
+            if word in split_words(line):
                 return FormatError(f"{word} is added by the model and may not be in the text", path=path, line=number)
     raise AssertionError("no sentence of the block has a special word")

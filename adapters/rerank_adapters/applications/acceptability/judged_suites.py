@@ -24,6 +24,7 @@ from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
 from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.contracts import checked_scores
+from rerank_plugins.core.words import model_words
 from rerank_plugins.kit.language_models import with_words
 
 LN2 = float(np.log(2))
@@ -107,7 +108,9 @@ def _judged(
 
 def _tokens(item: Item, text: TextPipeline) -> dict[str, Regions]:
     return {
-        condition: tuple(tuple(part.split()) for part in text.apply([content.strip() for content in parts.values()]))
+        condition: tuple(
+            tuple(model_words(part)) for part in text.apply([content.strip() for content in parts.values()])
+        )
         for condition, parts in item.conditions.items()
     }
 

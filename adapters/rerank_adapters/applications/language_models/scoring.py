@@ -19,6 +19,7 @@ from rerank_adapters.text import TextPipeline
 from rerank_plugins import FloatArray, LanguageModel, SentenceModel
 from rerank_plugins.core.contracts import checked_scores, checked_totals
 from rerank_plugins.core.logarithms import LN10
+from rerank_plugins.core.words import model_words
 
 NO_STEPS = TextPipeline()
 LN_ZERO = -99.0 * LN10  # a word whose ln p is not above this is impossible
@@ -106,7 +107,7 @@ def _blocks(model: SentenceModel, lines: Iterable[str], text: TextPipeline) -> I
     known: dict[str, bool] = {}
     lines = iter(lines)
     size, warned = SENTENCES_OF_FIRST_BLOCK, False
-    while block := [line.split() for line in text.apply([line.rstrip("\r\n") for line in islice(lines, size)])]:
+    while block := [model_words(line) for line in text.apply([line.rstrip("\r\n") for line in islice(lines, size)])]:
         size = min(2 * size, SENTENCES_OF_BLOCK)
         if not warned:
             warn_if_foreign(model, [" ".join(words) for words in block])

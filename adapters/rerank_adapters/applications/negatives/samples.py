@@ -16,6 +16,7 @@ from rerank_adapters.formats.pairs import Pair, pair_lines
 from rerank_adapters.formats.references import read_lines
 from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_plugins import ConfigError
+from rerank_plugins.core.words import model_words
 from rerank_plugins.kit.files.text import open_atomic
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.sampling import NgramSampler
@@ -74,7 +75,7 @@ def command(job: Job, text: str, model: Path, output: Path) -> None:
     rerank negatives samples dev.txt -M trigram.ngram > made.tsv
     """  # noqa: D301
     summary_line = SummaryLine()
-    sentences = [words for line in read_lines(text) if (words := line.split())]
+    sentences = [words for line in read_lines(text) if (words := model_words(line))]
     with StatusLine("drawing sentences"):
         pairs = list(sampled_pairs(sentences, model, np.random.default_rng(job.config.seed)))
     if not pairs:

@@ -24,6 +24,7 @@ from rerank_plugins import ConfigError, FormatError, NBestList, Parse, Parser
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.core.words import model_words
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.standard_streams import data_stream
 from rerank_plugins.kit.files.text import open_atomic, open_text
@@ -178,7 +179,7 @@ def _lines(text: str, steps: TextPipeline) -> Iterator[tuple[str, Words]]:
     """The number (from 1) and the words of each line of a text."""
     with open_text(text) as lines:
         for number, line in enumerate(lines, 1):
-            yield str(number), tuple(steps.apply([line.rstrip("\r\n")])[0].split())
+            yield str(number), tuple(model_words(steps.apply([line.rstrip("\r\n")])[0]))
 
 
 def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> Iterator[tuple[str, Words]]:
@@ -186,7 +187,7 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
     seen: set[Words] = set()
     for nbest in nbests:
         for rank, text in enumerate(steps.apply(nbest.texts), 1):
-            words = tuple(text.split())
+            words = tuple(model_words(text))
             if words and words not in seen:
                 seen.add(words)
                 yield f"{nbest.segment_id}.{rank}", words

@@ -21,6 +21,7 @@ from rerank_plugins import ConfigError, Parse
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
+from rerank_plugins.core.words import model_words
 from rerank_plugins.kit.files.cached_parser import CachedParser, record_parser
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.files.treebanks import begins_with_brackets, is_conllu
@@ -219,5 +220,5 @@ class TreeSource(Generic[AnyTree]):
     def _sentences(self, lines: Iterator[str]) -> Iterator[Words]:
         while block := list(islice(lines, TREES_OF_BLOCK)):
             for line in self.text.apply([line.strip() for line in block]):
-                if words := tuple(line.split()):
+                if words := tuple(model_words(line)):
                     yield words
