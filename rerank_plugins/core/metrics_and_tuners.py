@@ -49,10 +49,21 @@ class Metric(ABC):
         """
         return self
 
+    def pair_scores(self, statistics: FloatArray) -> FloatArray:
+        """(n, S) -> (n): the scores of single hypotheses whose reference is another hypothesis, or a sample.
+
+        They are the sentence scores. Override it where these have no bound if the reference is empty: by the expected
+        loss, one empty sample would outweigh all others.
+        """
+        return self.sentence_scores(statistics)
+
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
-        """(n, n): the sentence score of hypothesis i with hypothesis j as its reference. Override it for speed."""
+        """(n, n): the score of hypothesis i with hypothesis j as its reference, as `pair_scores` has it.
+
+        Override it for speed.
+        """
         columns = [self.statistics([hypotheses], [[other]]) for other in hypotheses]
-        return np.stack([self.sentence_scores(column) for column in columns], axis=1)
+        return np.stack([self.pair_scores(column) for column in columns], axis=1)
 
 
 class SegmentAverage(Metric):
@@ -72,12 +83,12 @@ class SegmentAverage(Metric):
 
 
 def scores_with_each(metric: Metric, hypotheses: Sequence[str], references: Sequence[str]) -> FloatArray:
-    """(references, hypotheses): the sentence score of each hypothesis with each reference as its only one.
+    """(references, hypotheses): the score of each hypothesis with each pseudo-reference as its only reference.
 
     A metric that reads sources has the source of the hypotheses as often as there are references.
     """
     statistics = metric.statistics([hypotheses] * len(references), [[reference] for reference in references])
-    return metric.sentence_scores(statistics).reshape(len(references), len(hypotheses))
+    return metric.pair_scores(statistics).reshape(len(references), len(hypotheses))
 
 
 def check_texts(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> None:

@@ -300,7 +300,7 @@ def test_random_transcripts_are_aligned_as_by_sclite(pair):
     )
     theirs = files.by_sclite()
     for name, text, output in zip(names, texts, outputs, strict=True):
-        alignment = NetworkAligner(reference_text(text), str.split, "sclite").align(output)
+        alignment = NetworkAligner(Network.of(reference_text(text)), "sclite").align(Network.of(output))
         assert tuple(alignment.count(kind) for kind in "CSDI") == theirs[name], (text, output)
 
 

@@ -127,13 +127,14 @@ def kenlm_words(text):
 def test_models_split_a_text_where_kenlm_does(space, tmp_path, kenlm):
     """The model knows `ten` and `kg`, which the space joins or separates."""
     (tmp_path / "text").write_text("it is ten kg\nit was ten kg or so\nnine kg\n")
-    done("train", "ngram", tmp_path / "text", "--order", 2, "-o", tmp_path / "model.arpa")
+    model = tmp_path / "model.arpa"
+    done("train", "ngram", tmp_path / "text", "--order", 2, "--arpa", model, "-o", tmp_path / "model.ngram")
     text = f"it is ten{space}kg"
     (tmp_path / "lines").write_text(f"{text}\n", newline="")
-    rows = done("lm", "surprisal", tmp_path / "lines", "-M", f"ngram-lm,model={tmp_path / 'model.arpa'}").lines[1:]
+    rows = done("lm", "surprisal", tmp_path / "lines", "-M", model).out.split("\n")[1:-1]
     words = [row.split("\t")[2] for row in rows]
     assert words == [*kenlm_words(text), "</s>"]
     assert Hypothesis(text).words == kenlm_words(text)
-    total = kenlm.Model(str(tmp_path / "model.arpa")).score(text)
+    total = kenlm.Model(str(model)).score(text)
     bits = sum(float(row.split("\t")[3]) for row in rows)
     assert bits == pytest.approx(-total * np.log2(10), rel=1e-4)

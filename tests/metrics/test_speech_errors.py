@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from rerank_adapters.evaluation import Evaluation, Resampling, SegmentFacts, evaluate
 from rerank_adapters.evaluation.errors import matched_pairs
 from rerank_adapters.metrics.accuracy import SentenceErrorRate
-from rerank_adapters.metrics.alignment import COSTS, align
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.edit_rate import CER, WER
+from rerank_adapters.metrics.word_networks import Network, NetworkAligner
 from rerank_adapters.report.tables import alignment_report, error_table, group_table
 from rerank_adapters.texts.transcript import reference_text
 from rerank_plugins.core.errors import ConfigError
@@ -28,7 +28,12 @@ from tests.conftest import SHARED_DATA
 
 SCLITE = [shutil.which("sctk"), "sclite"] if shutil.which("sctk") else [shutil.which("sclite")]
 needs_sclite = pytest.mark.skipif(not SCLITE[0], reason="NIST's sclite (Debian package sctk) is not installed")
+COSTS = {"levenshtein": (1, 1), "sclite": (4, 3)}  # of a substitution; of an insertion or deletion
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=7)
+
+
+def align(hypothesis, reference, costs="levenshtein"):
+    return NetworkAligner(Network.line(reference), costs).align(Network.line(hypothesis))
 
 
 def cheapest(hypothesis, reference, substitution, gap):

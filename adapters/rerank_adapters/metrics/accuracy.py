@@ -1,8 +1,8 @@
 """Accuracy and sentence error rate: the percentages of hypotheses that equal a reference, and that do not.
 
 The statistics (S = 2) are whether the hypothesis is correct (0 or 1) and the number of questions (1). A hypothesis may
-equal any of several references, or any of the alternatives of NIST's formats (word_networks.py). Runs of white space
-count as one space; nothing else is normalised. Linear time.
+equal any of several references, or any of the alternatives of NIST's formats (word_networks.py). The words are those of
+WER; nothing else is normalised. Linear time.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from rerank_adapters.metrics.edit_rate import words_of
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature
-from rerank_adapters.metrics.word_networks import NetworkAligner
+from rerank_adapters.metrics.word_networks import Network, NetworkAligner
 from rerank_adapters.texts.transcript import Transcript
 from rerank_plugins import FloatArray, __version__, check_texts, option
 from rerank_plugins.core.metrics_and_tuners import SegmentAverage
@@ -35,8 +36,9 @@ class Accuracy(SegmentAverage):
         correct = []
         for texts, right in zip(hypotheses, references, strict=True):
             if any(isinstance(text, Transcript) for text in (*texts, *right)):
-                aligners = [NetworkAligner(text, self._words, "levenshtein") for text in right]
-                correct += [any(a.counts(text)[0] == 0 for a in aligners) for text in texts]
+                aligners = [NetworkAligner(Network.of(text, self._words), "levenshtein") for text in right]
+                networks = [Network.of(text, self._words) for text in texts]
+                correct += [any(aligner.counts(each)[0] == 0 for aligner in aligners) for each in networks]
                 continue
             wanted = {self._compared(text) for text in right}
             correct += [self._compared(text) in wanted for text in texts]
@@ -56,7 +58,7 @@ class Accuracy(SegmentAverage):
         return " ".join(self._words(text))
 
     def _words(self, text: str) -> list[str]:
-        return (text.lower() if self.lowercase else text).split()
+        return words_of(text.lower() if self.lowercase else text)
 
 
 @dataclass

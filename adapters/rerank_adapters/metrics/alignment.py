@@ -1,8 +1,8 @@
-"""Aligns the words of a hypothesis with a reference: correct, substituted, deleted and inserted words.
+"""The alignment of the words of a hypothesis with a reference: correct, substituted, deleted and inserted words.
 
 Two costs are in use. The Levenshtein distance counts every edit once, as jiwer does. NIST's sclite gives a substitution
 the cost 4, an insertion or a deletion 3, so that words which are not alike are less often paired; its error rate can be
-a little higher. Time and memory are O(n · m).
+a little higher. `word_networks.py` finds the cheapest alignment.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
-import numpy as np
-
 Costs = Literal["levenshtein", "sclite"]
-COSTS: dict[Costs, tuple[int, int]] = {"levenshtein": (1, 1), "sclite": (4, 3)}  # substitution; insertion, deletion
+COSTS: tuple[Costs, ...] = ("levenshtein", "sclite")
 CORRECT, SUBSTITUTION, DELETION, INSERTION = "C", "S", "D", "I"
 OPERATIONS = CORRECT + SUBSTITUTION + DELETION + INSERTION
 
@@ -47,21 +45,3 @@ class Aligning(Protocol):
 
     def align(self, hypothesis: str, references: Sequence[str]) -> Alignment:
         """The alignment with the closest reference, the first of equally close ones."""
-
-
-def align(hypothesis: Sequence[str], reference: Sequence[str], costs: Costs = "levenshtein") -> Alignment:
-    """The cheapest alignment of two sequences of words."""
-    from rerank_adapters.metrics.alignment_kernel import aligned_codes  # loads numba, at the first alignment
-
-    number: dict[str, int] = {}
-    coded = [
-        np.array([number.setdefault(w, len(number)) for w in words], np.int32) for words in (hypothesis, reference)
-    ]
-    codes = aligned_codes(coded[0], coded[1], *COSTS[costs])
-    operations = "".join(OPERATIONS[code] for code in codes)
-    words, targets = iter(hypothesis), iter(reference)
-    return Alignment(
-        operations,
-        tuple(None if operation == INSERTION else next(targets) for operation in operations),
-        tuple(None if operation == DELETION else next(words) for operation in operations),
-    )

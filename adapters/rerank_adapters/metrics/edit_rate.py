@@ -5,9 +5,9 @@ The statistics of a hypothesis are the edits to the closest of its references an
 whichever hypotheses are chosen, and the corpus score is a constant times a sum over segments. For these metrics the
 best hypothesis of each segment (by `sentence_scores`) therefore gives the best corpus score.
 
-WER and CER are the Levenshtein distance (1966) by rapidfuzz. With one reference they equal jiwer's for texts whose
-white space is single spaces. With several, the distance to the closest one is divided by their mean length. Time is O(n
-⌈m / 64⌉) per pair of texts.
+WER and CER are the Levenshtein distance (1966) by rapidfuzz. With one reference they equal those of jiwer, whose words
+and characters they count, or with sclite's costs those of sclite. With several, the distance to the closest one is
+divided by their mean length. Time is O(n ⌈m / 64⌉) per pair of texts, with sclite's costs O(n m).
 
 References with alternatives and optional words, as NIST's formats have them, are networks (word_networks.py). Their
 length is that of the alternatives which the hypothesis is aligned with, as in sclite. The best choice of hypotheses is
@@ -16,22 +16,23 @@ exact for such ratios of sums, too: where no exchange of one hypothesis lowers �
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from rerank_adapters.metrics.alignment import COSTS, Alignment, Costs, align
-from rerank_adapters.metrics.encoded_texts import Layout, lay_out
+from rerank_adapters.metrics.alignment import COSTS, Alignment, Costs
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature
-from rerank_adapters.metrics.word_networks import NetworkAligner
+from rerank_adapters.metrics.word_networks import Network, NetworkAligner
 from rerank_adapters.texts.transcript import Transcript
 from rerank_plugins import ConfigError, FloatArray, Metric, __version__, check_texts, option
-from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.words import split_words
 
 COSTS_DOC = "what alignments cost: 1 for each edit, or as sclite 4 for substitutions and 3 for others"
+RUN = re.compile(r"\s\s+")  # of white space, also that of other scripts, which jiwer takes for one space
 
 
 class EditRate(Metric):
@@ -39,23 +40,6 @@ class EditRate(Metric):
 
     higher_is_better: ClassVar[bool] = False
     decomposes: ClassVar[bool] = True
-
-    @abstractmethod
-    def edits(self, layout: Layout) -> tuple[LongArray, LongArray]:
-        """(distinct hypotheses) the fewest edits to any reference of the segment; (references) their lengths."""
-
-    def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
-        """(rows, 2): the edits to the closest reference, and the mean length of the references.
-
-        Raises FormatError for a segment without a reference.
-        """
-        layout = lay_out(hypotheses, references)
-        edits, lengths = self.edits(layout)
-        first = layout.references - layout.distinct
-        totals = np.concatenate([[0], np.cumsum(lengths)])
-        means = (totals[first[1:]] - totals[first[:-1]]) / np.diff(first)
-        distinct = np.column_stack([edits, np.repeat(means, np.diff(layout.hypotheses))])
-        return distinct[layout.rows].astype(np.float64)
 
     def score(self, totals: FloatArray) -> FloatArray:
         """Edits per 100 words of the references: (…, 2) -> (…).
@@ -76,18 +60,21 @@ class EditRate(Metric):
         edits, length = statistics[..., 0], statistics[..., 1]
         return 100 * (edits / np.where(length > 0, length, 1))
 
+    def pair_scores(self, statistics: FloatArray) -> FloatArray:
+        """The rates where the reference is another hypothesis: at most 100 if that one is empty, as in sacrebleu."""
+        return EditRate.score(self, statistics)
+
     @abstractmethod
-    def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[LongArray, LongArray]:
-        """(n, n) the edits that turn text i into text j; (n) the lengths."""
+    def pair_statistics(self, hypotheses: Sequence[str]) -> FloatArray:
+        """(n, n, 2): the edits that turn text i into text j, and the length of text j."""
 
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
         """(n, n): the rate of hypothesis i with hypothesis j as its reference."""
-        edits, lengths = self.edit_matrix(hypotheses)
-        return self.sentence_scores(np.stack(np.broadcast_arrays(edits, lengths), axis=-1))
+        return self.pair_scores(self.pair_statistics(hypotheses))
 
 
 class LevenshteinRate(EditRate):
-    """A rate of insertions, deletions and substitutions, computed on strings with one character per unit."""
+    """A rate of insertions, deletions and substitutions of units, which are words or characters."""
 
     reads_alternatives: ClassVar[bool] = True
     costs: Costs = "levenshtein"
@@ -100,21 +87,13 @@ class LevenshteinRate(EditRate):
         return self.sentence_scores(totals)
 
     @abstractmethod
-    def split(self, text: str) -> list[str]:
+    def split(self, text: str) -> Sequence[str]:
         """The units of a text: its words or its characters."""
-
-    def units(self, texts: Sequence[str]) -> list[str]:
-        """A string for each text with one character per unit; units are numbered in the order of their appearance."""
-        character: dict[str, str] = {}
-        return ["".join([character.setdefault(u, chr(len(character))) for u in self.split(text)]) for text in texts]
 
     def align(self, hypothesis: str, references: Sequence[str]) -> Alignment:
         """The alignment with the closest reference, the first of equally close ones."""
-        if any(isinstance(text, Transcript) for text in (hypothesis, *references)):
-            alignments = [self._aligner(reference).align(hypothesis) for reference in references]
-        else:
-            units = self.split(hypothesis)
-            alignments = [align(units, self.split(reference), self.costs) for reference in references]
+        own, *others = self._networks([hypothesis, *references])
+        alignments = [NetworkAligner(other, self.costs).align(own) for other in others]
         return min(alignments, key=lambda alignment: alignment.errors)
 
     def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
@@ -123,43 +102,58 @@ class LevenshteinRate(EditRate):
         The length of a reference with alternatives is that of those which the hypothesis is aligned with. Raises
         FormatError for a segment without a reference.
         """
-        texts = [[*some, *right] for some, right in zip(hypotheses, references, strict=False)]
-        marked = [any(isinstance(text, Transcript) for text in some) for some in texts]
-        if not any(marked):
-            return super().statistics(hypotheses, references)
         check_texts(hypotheses, references)
-        empty: list[str] = []
-        plain = [empty if network else some for network, some in zip(marked, hypotheses, strict=True)]
-        others = [[""] if network else right for network, right in zip(marked, references, strict=True)]
-        rest = iter(super().statistics(plain, others))
-        rows: list[FloatArray] = []
-        for network, some, right in zip(marked, hypotheses, references, strict=True):
-            rows += self._with_networks(some, right) if network else [next(rest) for _ in some]
+        rows: list[tuple[float, float]] = []
+        for texts, targets in zip(hypotheses, references, strict=True):
+            distinct = dict.fromkeys(texts)
+            counted = self._distances if self._has_distances((*distinct, *targets)) else self._alignments
+            of_text = counted(distinct, targets)
+            rows += [of_text[text] for text in texts]
         return np.array(rows, np.float64).reshape(-1, 2)
 
-    def _with_networks(self, hypotheses: Sequence[str], references: Sequence[str]) -> list[FloatArray]:
-        """The edits and the mean length, for each hypothesis of a segment with marked texts."""
-        aligners = [self._aligner(reference) for reference in references]
-        counts = {text: np.array([aligner.counts(text) for aligner in aligners]) for text in set(hypotheses)}
-        return [np.array([counts[text][:, 0].min(), counts[text][:, 1].mean()]) for text in hypotheses]
+    def _has_distances(self, texts: Iterable[str]) -> bool:
+        """Whether the edits of all these texts are their Levenshtein distances, which need no alignment."""
+        return self.costs == "levenshtein" and not any(isinstance(text, Transcript) for text in texts)
 
-    def _aligner(self, reference: str) -> NetworkAligner:
-        return NetworkAligner(reference, self.split, self.costs)
+    def _distances(self, texts: Iterable[str], references: Sequence[str]) -> dict[str, tuple[float, float]]:
+        """The edits and the mean length of the references, by text."""
+        from rapidfuzz.distance import Levenshtein
 
-    def edits(self, layout: Layout) -> tuple[LongArray, LongArray]:
-        """The fewest edits to any reference, and the lengths of the references in units."""
-        fewest = np.zeros(layout.distinct, np.int64)
-        lengths = np.zeros(layout.references[-1] - layout.distinct, np.int64)
-        for h, h_end, r, r_end in layout.merged_jobs().tolist():
-            units = self.units(layout.texts[h:h_end] + layout.texts[r:r_end])
-            lengths[r - layout.distinct : r_end - layout.distinct] = [len(text) for text in units[h_end - h :]]
-            fewest[h:h_end] = _distances(units[h_end - h :], units[: h_end - h], self.costs).min(axis=0)
-        return fewest, lengths
+        targets = [self.split(reference) for reference in references]
+        length = sum(map(len, targets)) / len(targets)
+        distance = Levenshtein.distance
+        units = {text: self.split(text) for text in texts}
+        return {text: (min([distance(own, target) for target in targets]), length) for text, own in units.items()}
 
-    def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[LongArray, LongArray]:
-        """(n, n) the edits between all pairs of texts, and (n) their lengths in units."""
-        units = self.units(hypotheses)
-        return _distances(units, units, self.costs), np.array([len(text) for text in units], np.int64)
+    def _alignments(self, texts: Iterable[str], references: Sequence[str]) -> dict[str, tuple[float, float]]:
+        """The same by aligning the texts, as other costs and alternatives want it."""
+        aligners = [NetworkAligner(network, self.costs) for network in self._networks(references)]
+        networks = zip(texts, self._networks(texts), strict=True)
+        counts = {text: np.array([aligner.counts(network) for aligner in aligners]) for text, network in networks}
+        return {text: (float(each[:, 0].min()), float(each[:, 1].mean())) for text, each in counts.items()}
+
+    def _networks(self, texts: Iterable[str]) -> list[Network]:
+        """The units of each text, as the aligner takes them."""
+        return [Network.of(text, self.split) for text in texts]
+
+    def pair_statistics(self, hypotheses: Sequence[str]) -> FloatArray:
+        """(n, n, 2): the edits that turn text i into text j, and the length of text j, in units."""
+        if not self._has_distances(hypotheses):
+            networks = self._networks(hypotheses)
+            aligners = [NetworkAligner(network, self.costs) for network in networks]
+            pairs = [[aligner.counts(network) for aligner in aligners] for network in networks]
+            return np.array(pairs, np.float64).reshape(len(hypotheses), len(hypotheses), 2)
+        from rapidfuzz.distance import Levenshtein
+        from rapidfuzz.process import cdist
+
+        # A string for each text, with a character for each distinct unit.
+        character: dict[str, str] = {}
+        units = [
+            "".join([character.setdefault(unit, chr(len(character))) for unit in self.split(text)])
+            for text in hypotheses
+        ]
+        edits = cdist(units, units, scorer=Levenshtein.distance, dtype=np.int32, workers=1)
+        return np.stack(np.broadcast_arrays(edits, [len(each) for each in units]), axis=-1).astype(np.float64)
 
 
 @dataclass
@@ -174,8 +168,8 @@ class WER(LevenshteinRate):
         check_costs(self.costs)
 
     def split(self, text: str) -> list[str]:
-        """The words between white space."""
-        return (text.lower() if self.lowercase else text).split()
+        """The words between spaces as jiwer separates them, or with sclite's costs as sclite does."""
+        return words_of(text.lower() if self.lowercase else text, self.costs)
 
     def signature(self) -> str:
         """The signature in sacrebleu's form."""
@@ -184,7 +178,7 @@ class WER(LevenshteinRate):
 
 @dataclass
 class CER(LevenshteinRate):
-    """Character error rate: edits per character of the reference, with single spaces between words."""
+    """Character error rate: edits per character of the reference, spaces between words included."""
 
     lowercase: bool = option(False, doc="compare lower-cased texts")
     whitespace: bool = option(True, doc="count the spaces between words")
@@ -194,25 +188,40 @@ class CER(LevenshteinRate):
         """Check the options. Raises ValueError for unknown costs."""
         check_costs(self.costs)
 
-    def split(self, text: str) -> list[str]:
-        """The characters of the text."""
-        return list((" " if self.whitespace else "").join((text.lower() if self.lowercase else text).split()))
-
-    def units(self, texts: Sequence[str]) -> list[str]:
-        """The characters of the texts."""
-        return ["".join(self.split(text)) for text in texts]
+    def split(self, text: str) -> str:
+        """The characters of the text, without white space at its ends; without spaces, those of `sclite -c`."""
+        text = text.lower() if self.lowercase else text
+        if self.whitespace and self.costs == "levenshtein":
+            return text.strip()
+        return (" " if self.whitespace else "").join(split_words(text))
 
     def signature(self) -> str:
         """The signature in sacrebleu's form."""
         case = "lc" if self.lowercase else "mixed"
         return join_signature(__version__, case=case, tok="char", space=self.whitespace, **_named(self.costs))
 
-    def _aligner(self, reference: str) -> NetworkAligner:
+    def _networks(self, texts: Iterable[str]) -> list[Network]:
         """Raises ConfigError where spaces count, which have no place between alternatives."""
-        if self.whitespace:
+        texts = list(texts)
+        if self.whitespace and any(isinstance(text, Transcript) for text in texts):
             message = "the references have alternatives or optional words: spaces between them cannot be counted"
             raise ConfigError(f"{message}; give -m cer,whitespace=false, as sclite -c counts")
-        return super()._aligner(reference)
+        return super()._networks(texts)
+
+
+def words_of(text: str, costs: Costs = "levenshtein") -> list[str]:
+    r"""The words of a text as jiwer 4.0.0 separates them, or with sclite's costs as sclite 2.4.10 does.
+
+    jiwer splits at spaces, once a run of any white space is one; sclite at the white space of ASCII.
+
+    >>> words_of("10\u00a0000 euros"), words_of("10 \u00a0000\teuros"), words_of("10\u00a0000\teuros", "sclite")
+    (['10\xa0000', 'euros'], ['10', '000\teuros'], ['10\xa0000', 'euros'])
+    """
+    if costs == "sclite":
+        return split_words(text)
+    if text.isprintable():  # then all white space is that between words
+        return text.split()
+    return [word for word in RUN.sub(" ", text).strip().split(" ") if word]
 
 
 def check_costs(costs: str) -> None:
@@ -224,23 +233,3 @@ def check_costs(costs: str) -> None:
 def _named(costs: Costs) -> dict[str, str]:
     """The costs, as a signature has them: nothing where each edit counts once."""
     return {} if costs == "levenshtein" else {"costs": costs}
-
-
-def _weighted(rows: Sequence[str], columns: Sequence[str], costs: Costs) -> LongArray:
-    """(rows, columns): the numbers of edits in the alignments that are cheapest by other costs."""
-    from rerank_adapters.metrics.alignment_kernel import aligned_codes
-
-    coded = [[np.array([ord(unit) for unit in text], np.int32) for text in texts] for texts in (rows, columns)]
-    edits = [[np.count_nonzero(aligned_codes(c, r, *COSTS[costs])) for c in coded[1]] for r in coded[0]]
-    return np.array(edits, np.int64).reshape(len(rows), len(columns))
-
-
-def _distances(rows: Sequence[str], columns: Sequence[str], costs: Costs) -> LongArray:
-    """(rows, columns): the edits between references (rows) and hypotheses."""
-    if costs != "levenshtein":
-        return _weighted(rows, columns, costs)
-    from rapidfuzz.distance import Levenshtein
-    from rapidfuzz.process import cdist
-
-    distances = cdist(rows, columns, scorer=Levenshtein.distance, dtype=np.int32, workers=1)
-    return np.asarray(distances, np.int64)

@@ -62,6 +62,10 @@ class MeanMetric(PickledFields, Metric):
         """(n): the means of the sentence scores."""
         return self._mean(lambda metric, rows: metric.sentence_scores(rows), np.asarray(statistics, np.float64))
 
+    def pair_scores(self, statistics: FloatArray) -> FloatArray:
+        """(n): the means of the scores of pairs."""
+        return self._mean(lambda metric, rows: metric.pair_scores(rows), np.asarray(statistics, np.float64))
+
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
         """(n, n): the means of the metrics' scores of pairs."""
         scores = [metric.pairwise(hypotheses) for metric in self.metrics]

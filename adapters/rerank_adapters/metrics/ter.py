@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rerank_adapters.metrics.edit_rate import EditRate
-from rerank_adapters.metrics.encoded_texts import Layout, Sequences, encode_words
+from rerank_adapters.metrics.encoded_texts import Layout, Sequences, encode_words, lay_out
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature, sacrebleu_version, tercom_tokenizer
-from rerank_plugins import option
+from rerank_plugins import FloatArray, option
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.threads import over_ranges
 
@@ -26,8 +26,21 @@ class TER(EditRate):
     asian_support: bool = option(False, doc="apply normalized and no_punct to Asian characters too")
     case_sensitive: bool = option(False, doc="do not lower-case")
 
-    def edits(self, layout: Layout) -> tuple[LongArray, LongArray]:
-        """The fewest edits to any reference, and the lengths of the references in words."""
+    def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
+        """(rows, 2): the edits to the closest reference, and the mean length of the references.
+
+        Raises FormatError for a segment without a reference.
+        """
+        layout = lay_out(hypotheses, references)
+        edits, lengths = self._edits(layout)
+        first = layout.references - layout.distinct
+        totals = np.concatenate([[0], np.cumsum(lengths)])
+        means = (totals[first[1:]] - totals[first[:-1]]) / np.diff(first)
+        distinct = np.column_stack([edits, np.repeat(means, np.diff(layout.hypotheses))])
+        return distinct[layout.rows].astype(np.float64)
+
+    def _edits(self, layout: Layout) -> tuple[LongArray, LongArray]:
+        """(distinct hypotheses) the fewest edits to any reference of the segment; (references) their lengths."""
         sequences = self._encode(layout.texts)
         counts = np.diff(layout.references)
         segment = np.repeat(np.arange(len(counts)), np.diff(layout.hypotheses))
@@ -40,12 +53,13 @@ class TER(EditRate):
         fewest = np.minimum.reduceat(edits, first_pair) if len(edits) else edits
         return fewest, sequences.lengths[layout.distinct :]
 
-    def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[LongArray, LongArray]:
-        """(n, n) the edits between all pairs of texts, and (n) their lengths in words."""
+    def pair_statistics(self, hypotheses: Sequence[str]) -> FloatArray:
+        """(n, n, 2): the edits that turn text i into text j, and the length of text j in words."""
         n = len(hypotheses)
         sequences = self._encode(hypotheses)
         pairs = np.column_stack([np.repeat(np.arange(n), n), np.tile(np.arange(n), n)])
-        return _edits(sequences, pairs).reshape(n, n), sequences.lengths
+        edits = _edits(sequences, pairs).reshape(n, n)
+        return np.stack(np.broadcast_arrays(edits, sequences.lengths), axis=-1).astype(np.float64)
 
     def signature(self) -> str:
         """The signature in sacrebleu's form, without the number of references."""

@@ -1,9 +1,10 @@
-"""Aligns a hypothesis with a reference that has alternatives and optional words (texts/transcript.py).
+"""Aligns a hypothesis with a reference, which may have alternatives and optional words (texts/transcript.py).
 
-Such a reference is a network: each arc has a unit (a word, or a character for CER), and each way through it is a
-reference. The cheapest alignment with any way is found by dynamic programming over arcs and units, as sclite does (SCTK
-2.4.10, net_dp.c), with its costs and its choice among equally cheap ones. An optional word that is missing counts as
-correct; the empty alternative counts nothing. The length of the reference is that of the way chosen.
+A reference is a network: each arc has a unit (a word, or a character for CER), and each way through it is a reference;
+a plain text has one way. The cheapest alignment with any way is found by dynamic programming over arcs and units, as
+sclite does (SCTK 2.4.10, net_dp.c), with its costs and its choice among equally cheap ones: the last step that differs
+is a match or a substitution, then an insertion, then a deletion. An optional word that is missing counts as correct;
+the empty alternative counts nothing. The length of the reference is that of the way chosen.
 
 Time and memory are O(arcs · units), times the number of arcs that lead to one node.
 """
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rerank_adapters.metrics.alignment import DELETION, INSERTION, OPERATIONS, Alignment, Costs
-from rerank_adapters.texts.transcript import Piece, Sign, pieces_of
+from rerank_adapters.texts.transcript import Piece, Sign, Transcript
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 
 # The costs of a substitution, of an insertion or deletion, of leaving out an optional word, and of the empty word, and
@@ -26,6 +27,7 @@ NETWORK_COSTS: dict[Costs, FloatArray] = {
     "sclite": np.array([4, 3, 2, 0.001, 1e30], np.float32),
     "levenshtein": np.array([1 << 20, 1 << 20, 2, 1, 1 << 50], np.float64),
 }
+Split = Callable[[str], Sequence[str]]
 WORD, MISSING, NONE = 0, 1, 2  # kinds of arcs: a unit, a unit that may be missing, the empty word
 FIRST_ARC = 0  # the arc before all others, which has no unit
 
@@ -40,17 +42,25 @@ class Network:
     final: tuple[int, ...]
 
     @classmethod
-    def of(cls, text: str, split: Callable[[str], list[str]] = str.split) -> Network:
-        """The network of a transcript (or of any other text); `split` gives the units of a run of words."""
-        builder = _Builder(pieces_of(text), split)
+    def of(cls, text: str, split: Split = str.split) -> Network:
+        """The network of a transcript, or of any other text; `split` gives the units of a run of words."""
+        if not isinstance(text, Transcript):
+            return cls.line(split(text))
+        builder = _Builder(text.pieces, split)
         final = builder.sequence((FIRST_ARC,))
         return cls(tuple(builder.units), tuple(builder.kinds), tuple(builder.before), final)
+
+    @classmethod
+    def line(cls, units: Sequence[str]) -> Network:
+        """The network of some units one after another."""
+        arcs = range(len(units))
+        return cls(("", *units), (NONE, *(WORD for _ in arcs)), ((), *((arc,) for arc in arcs)), (len(units),))
 
 
 class _Builder:
     """Reads the pieces of a transcript from left to right, as arcs."""
 
-    def __init__(self, pieces: Sequence[Piece], split: Callable[[str], list[str]]) -> None:
+    def __init__(self, pieces: Sequence[Piece], split: Split) -> None:
         self.units, self.kinds, self.before = [""], [NONE], [()]  # type: list[str], list[int], list[tuple[int, ...]]
         self._pieces, self._at, self._split = pieces, 0, split
 
@@ -90,11 +100,11 @@ class _Builder:
 
 
 class NetworkAligner:
-    """Aligns hypotheses with one reference; both may be transcripts."""
+    """Aligns hypotheses with one reference."""
 
-    def __init__(self, reference: str, split: Callable[[str], list[str]], costs: Costs) -> None:
-        self.network = Network.of(reference, split)
-        self._split, self._costs = split, NETWORK_COSTS[costs]
+    def __init__(self, reference: Network, costs: Costs) -> None:
+        self.network = reference
+        self._costs = NETWORK_COSTS[costs]
         self._number: dict[str, int] = {}
         self._arrays = _arrays(self.network, self._number)
 
@@ -106,15 +116,13 @@ class NetworkAligner:
         kinds = np.array(hypothesis.kinds, np.int32)
         return aligned_steps(numbers[1:], kinds[1:], *self._arrays, self._costs)
 
-    def counts(self, text: str) -> tuple[int, int]:
+    def counts(self, hypothesis: Network) -> tuple[int, int]:
         """The errors of a hypothesis and the length of the way that it is aligned with."""
-        operations = self.steps(Network.of(text, self._split))[:, 0]
-        correct, substituted, deleted, inserted = np.bincount(operations, minlength=4).tolist()
+        correct, substituted, deleted, inserted = np.bincount(self.steps(hypothesis)[:, 0], minlength=4).tolist()
         return substituted + deleted + inserted, correct + substituted + deleted
 
-    def align(self, text: str) -> Alignment:
+    def align(self, hypothesis: Network) -> Alignment:
         """The alignment; in place of an optional word that is missing stands an empty text."""
-        hypothesis = Network.of(text, self._split)
         steps = [(OPERATIONS[code], arc, unit) for code, arc, unit in self.steps(hypothesis).tolist()]
         units, words = self.network.units, hypothesis.units[1:]
         return Alignment(

@@ -1,8 +1,8 @@
 """Converts plain English text to Penn Treebank tokens (`did n't`, `-LRB-`), and such tokens back to plain characters.
 
 The rules are those of the treebank's published sed script: quotes are directed, clitics split, brackets named, and only
-the last full stop is split off. Curly quotation marks and apostrophes are read as those of a keyboard. Sentences are not split, so abbreviations within a line keep their full stops. Linear
-time.
+the last full stop is split off. Curly quotation marks and apostrophes are read as those of a keyboard, and an ellipsis
+as three full stops. Sentences are not split, so abbreviations within a line keep their full stops. Linear time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from rerank_plugins.core.brackets_and_quotes import BRACKETS
-from rerank_plugins.core.words import straight_apostrophes
+from rerank_plugins.core.words import split_words, straight_apostrophes
 
 CURLY = str.maketrans({"“": " `` ", "„": " `` ", "”": " '' ", "‘": "'", "…": " ... "})
 RULES = tuple(
@@ -48,7 +48,7 @@ def penn_tokenize(text: str) -> str:
         text = straight_apostrophes(text).translate(CURLY)
     for pattern, replacement in RULES:
         text = pattern.sub(replacement, text)
-    tokens = " ".join(text.split())
+    tokens = " ".join(split_words(text))
     for name, character in BRACKETS.items():
         tokens = tokens.replace(character, name)
     return tokens

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from rerank_plugins.core.words import straight_apostrophes
+from rerank_plugins.core.words import split_words, straight_apostrophes
 from rerank_plugins.kit.vocabulary.unigrams import read_embedded
 
 MARKS = ".?!…:;"
@@ -44,9 +44,9 @@ def restore_sentence(text: str) -> str:
 
     Words that have a capital already and a final mark that is there stay as they are; an empty text stays empty.
     """
-    text = " ".join(straight_apostrophes(text).split())
+    text = " ".join(split_words(straight_apostrophes(text)))
     body = text.rstrip(MARKS).rstrip()
-    words = body.split()
+    words = split_words(body)
     if not words:
         return text
     casings = _casings()

@@ -14,7 +14,7 @@ from rerank_adapters.text import transcripts
 from rerank_adapters.text.penn_tokens import penn_tokenize, penn_unescape
 from rerank_plugins import ConfigError
 from rerank_plugins.core.errors import suggestion
-from rerank_plugins.core.words import straight_apostrophes
+from rerank_plugins.core.words import split_words, straight_apostrophes
 
 Step = Callable[[str], str]
 
@@ -82,7 +82,7 @@ def unescape(text: str) -> str:
 
 def reverse(text: str) -> str:
     """The words in reverse order, for models that read from right to left."""
-    return " ".join(reversed(text.split()))
+    return " ".join(reversed(split_words(text)))
 
 
 def _lowercase(language: str) -> Step:

@@ -2,8 +2,8 @@
 
     argmax_i  sum_j p(j) * utility(i, j),     p = softmax(scale * score), over the evidence
 
-utility(i, j) is the metric's sentence score of hypothesis i with hypothesis j as its reference (Ehling et al. 2007 use
-BLEU), negated where lower is better. The evidence consists of the `evidence` hypotheses of highest score, or of all;
+utility(i, j) is the metric's score of hypothesis i with hypothesis j as its reference (Ehling et al. 2007 use BLEU),
+negated where lower is better. The evidence consists of the `evidence` hypotheses of highest score, or of all;
 any hypothesis can be chosen. The cost for a list of n hypotheses is n * min(n, evidence) utilities.
 """
 
@@ -35,7 +35,7 @@ def evidence_of(scores: FloatArray, evidence: int | None) -> LongArray:
 
 
 def utilities(texts: Sequence[str], metric: Metric, voters: LongArray) -> FloatArray:
-    """(n, voters): the sentence score of each hypothesis against each voter, higher is better."""
+    """(n, voters): the score of each hypothesis with each voter as its reference, higher is better."""
     sign = 1.0 if metric.higher_is_better else -1.0
     if len(voters) == len(texts):
         return sign * metric.pairwise(texts)
@@ -44,7 +44,7 @@ def utilities(texts: Sequence[str], metric: Metric, voters: LongArray) -> FloatA
     for begin in range(0, len(voters), step):
         references = [[texts[j]] for j in voters[begin : begin + step]]
         statistics = metric.statistics([texts] * len(references), references)
-        columns.append(metric.sentence_scores(statistics).reshape(len(references), len(texts)).T)
+        columns.append(metric.pair_scores(statistics).reshape(len(references), len(texts)).T)
     return sign * np.concatenate(columns, axis=1)
 
 

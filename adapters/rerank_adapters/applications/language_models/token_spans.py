@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from rerank_plugins import ConfigError
 from rerank_plugins.core.brackets_and_quotes import PLAIN
 
-CHARACTERS = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "…": "..."})
+CHARACTERS = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "ʼ": "'", "…": "..."})
 
 
 def spans_of(tokens: Sequence[str], words: Sequence[str], where: str) -> list[tuple[int, int]]:
