@@ -21,7 +21,6 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from rerank_plugins import FeatureExtractor, FloatArray, LongArray, NBestList, option
-from rerank_plugins.core.words import split_words
 from rerank_plugins.kit.nbest_lists import OF_TOTALS, Posterior, posteriors
 
 ORDERS = 4  # the length of the longest n-grams
@@ -51,7 +50,7 @@ class WordPosteriorsFeature(FeatureExtractor):
         """(n, 3) values; a list without total scores is weighted by rank."""
         from rerank_plugins.lists.confusion_network import ConfusionNetwork  # loads numba, at the first list
 
-        sentences = [split_words(text) for text in nbest.texts]
+        sentences = [hypothesis.words for hypothesis in nbest]
         if not sentences:
             return np.zeros((0, 3))
         network = ConfusionNetwork.build(sentences, posteriors(nbest, self.posterior, self.scale))
@@ -90,7 +89,7 @@ class ConsensusFeature(FeatureExtractor):
 
         if not nbests:
             return []
-        words, rows = token_ids([text for nbest in nbests for text in nbest.texts])
+        words, rows = token_ids([hypothesis.words for nbest in nbests for hypothesis in nbest])
         lists = np.cumsum([0, *map(len, nbests)])
         posterior = np.concatenate([self.posteriors(nbest) for nbest in nbests])
         matches = consensus(words, rows, lists, posterior, ORDERS)
@@ -102,9 +101,8 @@ class ConsensusFeature(FeatureExtractor):
         return posteriors(nbest, self.posterior, self.scale)
 
 
-def token_ids(texts: Sequence[str]) -> tuple[LongArray, LongArray]:
-    """The words of all texts as ids from 0 (tokens), and the offset of each text among them (texts + 1)."""
-    sentences = [split_words(text) for text in texts]
+def token_ids(sentences: Sequence[Sequence[str]]) -> tuple[LongArray, LongArray]:
+    """The words of all sentences as ids from 0 (tokens), and the offset of each among them (sentences + 1)."""
     words = [word for sentence in sentences for word in sentence]
     ids = {word: number for number, word in enumerate(dict.fromkeys(words))}
     offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)

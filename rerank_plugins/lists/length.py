@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList
-from rerank_plugins.core.words import split_words
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class LengthFeature(FeatureExtractor):
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 1) numbers of words, split at white space."""
-        return np.array([len(split_words(text)) for text in nbest.texts], np.float64)[:, None]
+        return np.array([len(hypothesis.words) for hypothesis in nbest], np.float64)[:, None]
 
 
 @dataclass(frozen=True)
