@@ -1,5 +1,6 @@
 """An empty sample has a loss with a bound: it costs as much as sacrebleu says, and does not win against all others."""
 
+import numpy as np
 import pytest
 import sacrebleu
 
@@ -25,7 +26,7 @@ SAMPLES = [
 RATES = ["wer", "cer", "ter", "wer,costs=sclite", "cer,costs=sclite"]
 
 
-@pytest.mark.parametrize("metric", [*RATES, "mean,metrics=wer+ter", "bleu", "chrf"])
+@pytest.mark.parametrize("metric", [*RATES, "bleu", "chrf"])
 def test_the_empty_sample_is_not_chosen(metric, tmp_path):
     (tmp_path / "samples").write_text("".join(f"0 ||| {text} |||\n" for text in SAMPLES))
     assert done("lists", "mbr", tmp_path / "samples", "-m", metric).out == f"{SAMPLES[0]}\n"
@@ -45,8 +46,8 @@ def test_every_way_to_score_pairs_has_the_bound(metric):
     """`pairwise`, and the scores with samples of `expected-utility` and of system combination."""
     check_metric(metric)
     table = metric.pairwise(SAMPLES)
-    assert Metric.pairwise(metric, SAMPLES) == pytest.approx(table)
-    assert scores_with_each(metric, SAMPLES, SAMPLES).T == pytest.approx(table)
+    np.testing.assert_allclose(Metric.pairwise(metric, SAMPLES), table)
+    np.testing.assert_allclose(scores_with_each(metric, SAMPLES, SAMPLES).T, table)
     empty = SAMPLES.index("")
     assert abs(table[[0, empty], [empty, empty]]).tolist() == [100, 0]
 
@@ -65,5 +66,5 @@ def test_an_empty_sample_among_those_of_the_feature_and_of_a_decoder(tmp_path):
         "tune", tmp_path / "lists", "-r", tmp_path / "ref", "-m", "wer", "--tuner", "mbr,weights=start",
         "-o", tmp_path / "weights.toml",
     )  # fmt: skip
-    done("apply", tmp_path / "lists", "-w", tmp_path / "weights.toml", "--one-best", tmp_path / "best")
+    done("apply", tmp_path / "lists", "-w", tmp_path / "weights.toml", "-o", tmp_path / "best")
     assert (tmp_path / "best").read_text() == f"{SAMPLES[0]}\n"
