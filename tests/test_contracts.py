@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, Metric
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.loader import load_plugins

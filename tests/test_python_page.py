@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 PAGE = ROOT / "docs" / "python.md"
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MODULES = (  # with examples of public names
-    *("rerank_adapters.api", "rerank_adapters.job.loading", "rerank_adapters.api.pipeline"),
+    *("rerank_adapters.api", "rerank_adapters.job.models", "rerank_adapters.api.pipeline"),
     "rerank_adapters.api.pipeline_parameters",
     *("rerank_adapters.data.given", "rerank_adapters.api.evaluation", "rerank_adapters.reranker"),
     *("rerank_adapters.formats.frames", "rerank_plugins.core.nbest", "rerank_plugins.core.interfaces"),

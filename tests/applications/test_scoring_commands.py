@@ -216,7 +216,9 @@ def test_the_mix_command(models, tmp_path):
     assert float(sums[0].split("\t")[1]) == pytest.approx(float(together), abs=0.01)
     assert done(*command, "-M", "unigram").out == out.read_text()
     again = done("lm", "mix", models / "text", "-c", out, "-M", "lm1", "-M", "mixture", "-M", "unigram,case=exact")
-    assert 'models = [\n    "lm1",\n    "mixture",\n    "unigram-2",\n]' in again.out
+    assert 'models = [\n    "lm1",\n    "mixture-2",\n    "unigram-2",\n]' in again.out, "the result is `mixture`"
+    out.write_text(again.out)
+    assert done("lm", "score", models / "text", "-c", out, "-M", "mixture", "--as", "kenlm").lines
 
 
 def test_mix_refuses(models, tmp_path):
@@ -225,7 +227,7 @@ def test_mix_refuses(models, tmp_path):
     wanted = "wanted two or more to mix (-M LM, repeated)"
     assert refused("lm", "mix", models / "text", *one) == f"found 1 language model, {wanted}"
     assert refused("lm", "mix", models / "text") == f"found 0 language models, {wanted}"
-    assert "[language_model.a]: no language model named 'a'" in refused("lm", "mix", models / "text", "-M", "a")
+    assert "-M: no language model named 'a'" in refused("lm", "mix", models / "text", "-M", "a")
     (tmp_path / "c.toml").write_text('[language_model.a]\nuse = "unigram"\n[language_model.b]\nuse = "unigram"\n')
     named = ("lm", "mix", models / "text", "-c", tmp_path / "c.toml", "-M", "a", "-M", "b", "-M", "a")
     assert refused(*named) == "the language model 'a' is given twice, wanted models that differ (-M LM, repeated)"

@@ -11,7 +11,7 @@ from rerank_adapters.applications.training.common_options import CommonOptions
 from rerank_adapters.applications.training.opened_data import opened_data
 from rerank_adapters.applications.training.tree_source import DEPENDENCIES, NamedParser, TreeSource
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.job.names import Names
+from rerank_adapters.job.specs import Names
 from rerank_plugins import Trained, Trainer
 from rerank_plugins.core.loader import load_plugins
 from tests.conftest import ROOT

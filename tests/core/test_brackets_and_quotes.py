@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import LanguageModel
 from rerank_plugins.core.brackets_and_quotes import BRACKETS, PLAIN, known_spelling, normal_form, normal_text, spellings
 from rerank_plugins.core.constituency_tree import read_trees, write_tree

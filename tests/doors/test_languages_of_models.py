@@ -10,8 +10,7 @@ import pytest
 from rerank_adapters.features.unknown_words import language_of_model
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins.kit.files.languages import embedded
 from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
 from tests.command_line import done, refused

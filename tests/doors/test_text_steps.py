@@ -7,7 +7,7 @@ import pytest
 
 from rerank_adapters.job.config import Config, read_config
 from rerank_adapters.job.job import Job
-from rerank_adapters.job.notation import plugin_table
+from rerank_adapters.job.specs import plugin_table
 from rerank_adapters.text import TextPipeline, split_steps
 from rerank_plugins import ConfigError, FeatureTable
 from tests.command_line import done, refused

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec
 from tests.command_line import rerank
 
 torch = pytest.importorskip("torch", reason="torch is not installed: it comes with the extra `neural`")

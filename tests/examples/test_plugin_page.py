@@ -10,8 +10,7 @@ import pytest
 
 import rerank_plugins
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import FeatureTable, read_conllu
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit.files.languages import embedded

@@ -13,7 +13,7 @@ from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
-from rerank_adapters.job.notation import plugin_table
+from rerank_adapters.job.specs import plugin_table
 from rerank_plugins.core.loader import load_plugins
 
 FAMILIES = {

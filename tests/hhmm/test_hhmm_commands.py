@@ -110,7 +110,7 @@ def test_surprisal_command(tmp_path):
     assert [each["sentence"] for each in objects] == [1, 2, 3]
     assert set(objects[0]["words"][0]) == {"word", "surprisal", "known"}
     none = rerank("lm", "surprisal", tmp_path / "text", "-M", tmp_path / "none")
-    assert "cannot be read (No such file or directory)" in one_line(none, 2)
+    assert "none: no such file; wanted a trained model" in one_line(none, 2)
     assert not none.out
 
 

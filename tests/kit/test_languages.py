@@ -6,8 +6,7 @@ import pytest
 
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.run.check import check
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.trained_on import TrainedOn

@@ -11,8 +11,7 @@ import pytest
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.run.check import check
 from rerank_plugins import ModelError
 from rerank_plugins.constituency.parser import PcfgParser

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ModelError
 from rerank_plugins.constituency.parser import PcfgParser
 from rerank_plugins.core.dependency_tree import write_conllu

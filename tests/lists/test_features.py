@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.lists.decoder_order import DecoderScoreFeature, ReciprocalRankFeature

@@ -9,8 +9,7 @@ import pytest
 import rerank_adapters
 from rerank_adapters.applications.mbr import mbr
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, FormatError, Hypothesis, ModelError, NBestList, RerankError
 from rerank_plugins.core.identity import describe
 from rerank_plugins.core.loader import load_plugins

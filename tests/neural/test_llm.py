@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
 from rerank_plugins.core.identity import describe
 from rerank_plugins.core.loader import load_plugins

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from rerank_adapters import Pipeline, load, read_nbest
-from rerank_adapters.job.loading import all_plugins
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.models import all_plugins
+from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.weights import read_weights

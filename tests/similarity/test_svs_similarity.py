@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from rerank_adapters.applications.similarity.measure_data import measures_of
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import Hypothesis, ModelError, NBestList
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit.files.languages import embedded

@@ -196,7 +196,7 @@ def test_a_model_file_of_another_kind_is_no_language_model(folder, tmp_path):
     write_model(tmp_path / "words.lexicon", "word-lexicon", {}, {"words": np.zeros(1)})
     assert [model_kind(embedded(name)) for name in ("grammar.pcfg", "unigrams.tsv.xz")] == ["grammar", None]
     said = refused("lm", "score", folder / "text.txt", "-M", tmp_path / "words.lexicon")
-    assert "words.lexicon: holds a word-lexicon model, which is no language model" in said
+    assert "words.lexicon: holds a model of the kind 'word-lexicon', which is not read by a language model" in said
     (tmp_path / "short").write_bytes((folder / "bank.treelet").read_bytes()[:40])
     assert "its header cannot be read" in refused("lm", "score", folder / "text.txt", "-M", tmp_path / "short")
 

@@ -26,7 +26,7 @@ from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.frames import Roles, is_frame, lists_of_columns, lists_of_frame, lists_of_records
 from rerank_adapters.formats.reading import read_nbest as read_lists
 from rerank_adapters.formats.recognition import format_of
-from rerank_adapters.job.loading import all_plugins, load
+from rerank_adapters.job.models import all_plugins, load
 from rerank_adapters.reranker import RankedHypothesis, Reranked, Reranker
 from rerank_adapters.runtime.progress import showing
 from rerank_adapters.weights import Weights

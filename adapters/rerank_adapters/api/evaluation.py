@@ -26,7 +26,7 @@ from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.formats.segment_ids import some_of
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
-from rerank_adapters.job.loading import all_plugins, config_tables
+from rerank_adapters.job.models import all_plugins, config_tables
 from rerank_adapters.reranker import Reranked
 from rerank_adapters.runtime.progress import counted, showing
 from rerank_plugins import ConfigError, FormatError, NBestList

@@ -20,7 +20,7 @@ from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.job.config import read_config
 from rerank_adapters.job.job import TUNE, Job
-from rerank_adapters.job.loading import all_plugins, label_of, several
+from rerank_adapters.job.models import all_plugins, label_of, several
 from rerank_adapters.report.explanation import Explanation
 from rerank_adapters.reranker import Reranked
 from rerank_adapters.run.explain import explain

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from inspect import signature
 from numbers import Integral
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, Self
 
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
-from rerank_adapters.job.loading import all_plugins, config_table, config_tables
+from rerank_adapters.job.models import all_plugins, config_table, config_tables
 from rerank_adapters.run.learn import TuningOutcome
 from rerank_adapters.runtime.progress import showing
 from rerank_adapters.text import split_steps
@@ -48,14 +47,13 @@ class PipelineParameters:
         self._build()
 
     def _build(self) -> None:
-        job = Job.of(self.config or Config(base=Path.cwd()), all_plugins())
+        job = Job.of(self.config or Config(base=Path.cwd()), all_plugins()).changed(language=self.language)
         features = config_tables(self.features, "feature", job.names)
         steps = split_steps(self.text)
         self._job = job.changed(
             feature=[{"text": list(steps), **table} if steps else table for table in features],
             tuner=config_table(self.tuner, "tuner", job.names),
             metric=[config_table(self.metric, "metric", job.names)],
-            language=self.language,
             jobs=_whole("jobs", self.jobs, 1),
             seed=_whole("seed", self.seed, 0),
         )
@@ -64,14 +62,17 @@ class PipelineParameters:
         self._fitted_job = self._job
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {"_weights": self._weights, "_learnt": self._learnt, "_config": self._fitted_job.config}
+        config = self._fitted_job.config
+        features = [part.table(config.base, objects=True) for part in self._fitted_job.parts("feature")]
+        of_table = {"feature": features, "nbest": config.nbest, "language": config.language}  # that `fit` was given
+        own = {"_weights": self._weights, "_learnt": self._learnt, "_fitted": of_table}
         return self.get_params() | own
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        config = state.pop("_config")
+        changes = state.pop("_fitted")
         self.__dict__.update(state)
         self._build()
-        self._fitted_job = replace(self._job, config=config)
+        self._fitted_job = self._job.changed(**changes)
 
     def __repr__(self) -> str:
         """The constructor call, with the parameters that are not the defaults; of a config, only that there is one."""

@@ -1,6 +1,6 @@
 """`load`, the one door from Python to all that has a name on the command line, or is in the file of a trained model.
 
-Plugins are loaded in job/loading.py. Measures of similarity and classifiers belong to their applications.
+Plugins are loaded in job/models.py. Measures of similarity and classifiers belong to their applications.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rerank_adapters.job import loading
-from rerank_adapters.job.loading import all_plugins, file_of, kinds_of, made, table_of_name
+from rerank_adapters.job import models
+from rerank_adapters.job.models import all_plugins, file_of, kinds_of, made, table_of_name
 from rerank_adapters.weights.named_weights import read_toml
 from rerank_plugins import ConfigError, FormatError, ModelError
 from rerank_plugins.core.errors import suggestion
@@ -60,7 +60,7 @@ def load(
         raise ConfigError(f"kind is {kind!r}{suggestion(kind, known)}")
     own_kind = kind or _kind_of(name_or_file)
     if own_kind not in OF_APPLICATIONS:
-        return loading.load(name_or_file, kind, language=language, text=text, **options)
+        return models.load(name_or_file, kind, language=language, text=text, **options)
     given = options | ({} if text is None else {"text": text})
     return (_measure if own_kind == "measure" else _classifier)(
         name_or_file, given | ({"language": language} if language else {})
@@ -78,7 +78,7 @@ def load_all(specs: object, kind: str | None = None, *, language: str = "", text
     >>> list(load_all(["length", {"use": "unigram", "label": "words"}], "feature"))
     ['length', 'words']
     """
-    named = loading.labelled(specs, kind)
+    named = models.labelled(specs, kind)
     return {label: load(spec, kind, language=language, text=text) for label, spec in named.items()}
 
 

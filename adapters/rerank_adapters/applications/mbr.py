@@ -28,7 +28,7 @@ from rerank_adapters.formats.outputs import OneBests
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.sources import Sources
-from rerank_adapters.job.loading import load
+from rerank_adapters.job.models import load
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
@@ -193,7 +193,7 @@ def command(
         --posterior score --details utilities.tsv
     """  # noqa: D301
     summary_line = SummaryLine()
-    job = job.changed(metric=[job.names.written("metric", metric) for metric in metrics] or None)
+    job = job.changed(metric=list(metrics) or None)
     if len(job.config.metric) != 1:
         raise ConfigError(f"found {len(job.config.metric)} metrics, wanted one utility (-m METRIC)")
     measure = job.measures[0]

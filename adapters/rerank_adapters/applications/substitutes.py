@@ -14,7 +14,7 @@ import numpy as np
 
 from rerank_adapters.cli.options import FILE, SummaryLine, output_option
 from rerank_adapters.data.given_texts import Text, blocks_of, pipeline_of, texts_of
-from rerank_adapters.job.loading import load
+from rerank_adapters.job.models import load
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
 from rerank_plugins import ConfigError, FormatError

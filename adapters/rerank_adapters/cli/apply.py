@@ -91,7 +91,7 @@ def command(
     tuned = read_weights(weights)
     job = Job.of_record(tuned.provenance, weights, registry)
     paths = [Path(path) for path in nbest]
-    job = job.changed(nbest=job.names.written("format", format_) if format_ else None, jobs=jobs).reading(paths)
+    job = job.changed(nbest=format_, jobs=jobs).reading(paths)
     extraction = job.extraction(set_name or SET)
     alone = table is None and len(paths) == 1
     at_once = alone and ((arrives(paths[0]) and str(output) == "-") if stream is None else stream)

@@ -49,10 +49,7 @@ def command(job: Job, files: Files, tuners: tuple[str, ...], folds: int, seeds: 
     summary_line = SummaryLine()
     known = job.registry.entries["tuner"].items()
     names = tuners or tuple(name for name, entry in known if not entry.needs_options)
-    written = {name: job.names.written("tuner", name) for name in names}
-    built = {
-        name: tuner_with_margin(*job.tuner_and_margin(table, f"--tuner {name}")) for name, table in written.items()
-    }
+    built = {name: tuner_with_margin(*job.tuner_and_margin(name, f"--tuner {name}")) for name in names}
     job, data, values = read_tuning_set(job, files, table)
     values = features_of(job, data, values, table)
     with CountingBar("tuned folds", len(built) * seeds * folds) as bar:

@@ -56,13 +56,13 @@ def command(
     from rerank_adapters.cli.job_files import JobFiles
     from rerank_adapters.job.config import Config
     from rerank_adapters.job.job import Job
-    from rerank_adapters.job.names import Names
+    from rerank_adapters.job.specs import Names
     from rerank_adapters.run.check import check
     from rerank_adapters.runtime.progress import StatusLine, duration
     from rerank_plugins import ConfigError
     from rerank_plugins.kit.files.text import open_atomic
 
-    summary_line, names = SummaryLine(), Names(registry)
+    summary_line = SummaryLine()
     if output.exists() and not force and str(output) != "-":
         raise ConfigError(f"{output}: exists already; overwrite it with --force, or name another file with -o")
     if not (files or tune or test):
@@ -70,9 +70,7 @@ def command(
     by_role = {"tune": tune, "test": test, "reference": references, "source": sources}
     told = {path: role for role, paths in by_role.items() for path in paths}
     with StatusLine("reading the files"):
-        job_files = JobFiles(
-            names, names.written("format", format_) if format_ else {}, told, dict.fromkeys([*files, *told])
-        )
+        job_files = JobFiles(Names(registry), format_, told, dict.fromkeys([*files, *told]))
         sets = job_files.sets()
         if sets[0].role != "tune" or not sets[0].references:
             needed = "lists to tune on" if sets[0].role != "tune" else "a reference for each list to tune on"

@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from rerank_adapters.cli.job_set import MIN_SHARED, Set
 from rerank_adapters.formats.columnar import open_lines
@@ -22,8 +21,7 @@ from rerank_adapters.formats.recognition import guess_file, head_of, unambiguous
 from rerank_adapters.formats.record_texts import shows_table
 from rerank_adapters.formats.reference_forms import shown_form
 from rerank_adapters.formats.segment_ids import is_number
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.kit.files.model_file import is_model_file, model_kind
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
@@ -51,11 +49,11 @@ class JobFiles:
 
     `told` is what the user says that files are, the keys of ROLES, and `named` are all files and folders that he names.
     A folder may hold anything: its files that belong to nothing are `unused`, and no error. Lists have the format of
-    the table `format`, or what their first lines show where it is empty.
+    `format`, as NAME,option=value, or else what their first lines show.
     """
 
     names: Names
-    format: Mapping[str, Any]
+    format: str | None
     told: Mapping[Path, str]
     named: Collection[Path]
     lists: list[Set] = field(default_factory=list)
@@ -113,9 +111,9 @@ class JobFiles:
 
     def _lists(self, path: Path) -> Set:
         """The lists of a file or a folder. Raises FormatError."""
-        table = self.format or {"use": guess_file(path).name}
-        nbests = read_nbest([path], Spec.read("format", table, self.names, "--format").make())
-        return Set(self.told.get(path) or role_of(path.name), path.name, table, {path: nbests})
+        spec = Spec.read("format", self.format or guess_file(path).name, self.names, "--format")
+        nbests = read_nbest([path], spec.make())
+        return Set(self.told.get(path) or role_of(path.name), path.name, spec.table(), {path: nbests})
 
     def _lists_shown(self, path: Path) -> Set | None:
         """The same; None for a file that may be a text, and for a folder of several sets or of other files.

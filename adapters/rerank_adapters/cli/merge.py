@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -72,7 +72,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
         plain = set() if job.config.nbest else outputs_of_lines(decoders)
         one_each = FORMATS["plain"](n=1)
         formats = {name: one_each if name in plain else job.reading(files).format for name, files in decoders.items()}
-        agreement = [_metric(job, job.names.written("metric", text)) for text in agreements]
+        agreement = [_metric(job, text) for text in agreements]
         lists = combine({name: merge_files(paths, formats[name]) for name, paths in decoders.items()}, agreement)
     else:
         job = job.reading(nbest)
@@ -94,11 +94,13 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
     summary_line.wrote(lists_size(segments, hypotheses), output)
 
 
-def _metric(job: Job, table: dict[str, Any]) -> tuple[str, Metric]:
-    """The name and the metric of a table."""
-    from rerank_adapters.job.specs import Spec
+def _metric(job: Job, text: str) -> tuple[str, Metric]:
+    """The name and the metric of NAME,option=value."""
+    from rerank_adapters.job.specs import Spec, split_table
 
-    return table.pop("label", table["use"]), Spec.read("metric", table, job.names, "--agreement").make()
+    table, ours, base = split_table("metric", text)
+    label = str(ours.pop("label", table["use"]))
+    return label, Spec.read("metric", table | ours, job.names, "--agreement", base).make()
 
 
 def _by_decoder(files: tuple[str, ...]) -> dict[str, list[str]]:

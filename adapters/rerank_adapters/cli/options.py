@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -161,14 +161,10 @@ scheduler_option = click.option(
 
 
 class JobOption(NamedTuple):
-    """An option that replaces the whole table of a config under a key; the table is that of a kind of plugin, if any.
-
-    `--tuner mira,passes=20` replaces all of `[tuner]`.
-    """
+    """An option that replaces the whole table of a config under a key: `--tuner mira,passes=20` all of `[tuner]`."""
 
     key: str
     option: Callable[[Any], Any]
-    kind: str = ""
 
 
 feature_option = plugin_option(
@@ -177,10 +173,10 @@ feature_option = plugin_option(
 metric_option = plugin_option("-m", "--metric", "metrics", kind="metric", help="Use this metric", multiple=True)
 tuner_option = plugin_option("-t", "--tuner", kind="tuner", help="Tune with this tuner", show_default="mira")
 JOB_OPTIONS = {
-    "features": JobOption("feature", feature_option, "feature"),
-    "metrics": JobOption("metric", metric_option, "metric"),
-    "tuner": JobOption("tuner", tuner_option, "tuner"),
-    "format_": JobOption("nbest", format_option, "format"),
+    "features": JobOption("feature", feature_option),
+    "metrics": JobOption("metric", metric_option),
+    "tuner": JobOption("tuner", tuner_option),
+    "format_": JobOption("nbest", format_option),
     "jobs": JobOption("jobs", jobs_option),
     "seed": JobOption("seed", seed_option),
     "trust_pairs": JobOption("trust_pairs", trust_pairs_option),
@@ -196,14 +192,7 @@ def job_of(config: Path | None, **given: Any) -> Job:
     from rerank_adapters.job.job import Job
 
     job = Job.of(read_config(config) if config else Config(), click.get_current_context().obj)
-    tables: dict[str, Any] = {}
-    for name, value in given.items():
-        key, _, kind = JOB_OPTIONS[name]
-        if kind and value:
-            written = partial(job.names.written, kind)
-            value = written(value) if isinstance(value, str) else [written(one) for one in value]
-        tables[key] = None if value == () else value
-    return job.changed(**tables)
+    return job.changed(**{JOB_OPTIONS[name].key: None if value == () else value for name, value in given.items()})
 
 
 def job_options(

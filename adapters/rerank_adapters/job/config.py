@@ -24,7 +24,7 @@ from rerank_plugins.core.json_and_toml import read_toml_table
 if TYPE_CHECKING:
     from rerank_adapters.evaluation import Resampling
 
-Table = Mapping[str, Any]  # the table of a plugin: `use` and its options
+Given = Mapping[str, Any] | str  # the table of a plugin, or NAME,option=value as a user writes it in its place
 
 
 def _listed(value: object) -> object:

@@ -26,15 +26,14 @@ from rerank_adapters.data.dataset import Files
 from rerank_adapters.evaluation.baselines import FIRST, HIGHEST_TOTAL
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.extraction import Extraction
-from rerank_adapters.features.feature import Feature, names_of
+from rerank_adapters.features.feature import Feature, check_label, names_of
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.features.tables import RECORDED
 from rerank_adapters.formats.catalogue import MOSES
 from rerank_adapters.formats.recognition import format_of, shown_name
-from rerank_adapters.job.config import Config, DataSet, Table
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.parts import Part, labelled, split_table
-from rerank_adapters.job.specs import SET, Spec
+from rerank_adapters.job.config import Config, DataSet, Given
+from rerank_adapters.job.specs import SET, Names, Spec, plugin_table, split_table
+from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.margin import Margin
 from rerank_plugins import ConfigError, FeatureTable, FormatError, ModelError, NBestFormat, SentenceModel, Tuner
 from rerank_plugins.core.errors import suggestion
@@ -49,6 +48,44 @@ DISTRIBUTIONS = "distributions"  # the key of a record under which the packages 
 
 
 @dataclass(frozen=True)
+class Part:
+    """A feature or a metric under its label, with the text steps of hypotheses and of sources before it."""
+
+    label: str
+    spec: Spec
+    text: TextPipeline = field(default_factory=TextPipeline)
+    source: TextPipeline = field(default_factory=TextPipeline)
+
+    @classmethod
+    def read(cls, kind: str, given: Given, names: Names, where: str = "") -> Part:
+        """The part of a table or of NAME,option=value; `where` names its place in errors. Raises as `Spec.read`."""
+        own, ours, base = split_table(kind, given)
+        spec = Spec.read(kind, own, names, where, base)
+        text, source = ours.get("text"), ours.get("source_text")
+        steps = names.pipeline(text, where), names.pipeline(source, where, of_source=True)
+        return cls(label_of(kind, given, names), spec, *steps)
+
+    def table(self, folder: Path, *, objects: bool = False) -> dict[str, Any]:
+        """The table that makes it again, with paths relative to a folder.
+
+        In the place of an object that no table makes there is its label or, with `objects`, the object.
+        """
+        table = self.spec.table(folder)
+        if self.spec.is_object:
+            table = {"use": self.spec.make() if objects else self.label}
+        label = "" if self.label == table["use"] else self.label
+        own = {"label": label, "text": self.text.rebased(folder), "source_text": self.source.rebased(folder)}
+        return table | {key: value for key, value in own.items() if value}
+
+
+def label_of(kind: str, given: Given, names: Names) -> str:
+    """The label in the table of a feature or a metric: its own one, or the name of the plugin."""
+    table = plugin_table(given) if isinstance(given, str) else given
+    use = table.get("use", "")
+    return str(table.get("label") or (use if isinstance(use, str) else Spec.of(kind, use, names).label))
+
+
+@dataclass(frozen=True)
 class Job:
     """A config with the plugins that it may name; a system without some of its features is a job, too."""
 
@@ -56,8 +93,7 @@ class Job:
     registry: Registry
     name: str = RERANKED
     recorded_in: Path | None = None  # the weights, or another file, that record the job
-    _parts: dict[tuple[str, str], Part] = field(default_factory=dict, repr=False, compare=False)
-    _features: dict[tuple[str, str], Feature] = field(default_factory=dict, repr=False, compare=False)
+    _features: dict[tuple[str, str], Feature] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, config: Config, registry: Registry) -> Job:
@@ -73,16 +109,16 @@ class Job:
 
         Of a key with settings of its own, as `tuning`, a mapping has other values of some of them.
         """
-        changes: dict[str, Any] = {}
-        for key, value in tables.items():
+        changes = {key: value for key, value in tables.items() if value is not None}
+        for key, value in changes.items():
             settings = getattr(self.config, key)
             if isinstance(settings, BaseModel) and isinstance(value, Mapping):
-                new = {name: setting for name, setting in value.items() if setting is not None}
-                changes[key] = settings.model_copy(update=new)
-            elif value is not None:
-                changes[key] = value
-        job = replace(self, config=self.config.model_copy(update=changes), _parts={}, _features={})
-        if "nbest" not in changes and vars(self).get("nbest"):
+                changes[key] = settings.model_copy(update={k: own for k, own in value.items() if own is not None})
+        return self._with(self.config.model_copy(update=changes), self.name)
+
+    def _with(self, config: Config, name: str) -> Job:
+        job = replace(self, config=config, name=name)
+        if config.nbest is self.config.nbest and vars(self).get("nbest"):
             vars(job)["nbest"] = self.nbest  # what stdin shows is seen once
         return job
 
@@ -94,7 +130,7 @@ class Job:
         return Names(self.registry, config.base, tables, config.text, config.language)
 
     @cached_property
-    def nbest(self) -> Table:
+    def nbest(self) -> Given:
         """The table of the lists' format: the config's or, where it names none, that of the format its files show.
 
         The first file decides; without any, the table is empty. Raises FormatError where that file shows no format.
@@ -127,8 +163,7 @@ class Job:
     @property
     def tuner_name(self) -> str:
         """The name of the tuner's plugin, or the class of an object that no plugin registers."""
-        use = self.config.tuner.get("use", "")
-        return use if isinstance(use, str) else Spec.of("tuner", use, self.names).entry.name
+        return label_of("tuner", self.config.tuner, self.names)
 
     @property
     def margin(self) -> Margin:
@@ -139,36 +174,31 @@ class Job:
     def _tuner_and_margin(self) -> tuple[Tuner, Margin]:
         return self.tuner_and_margin(self.config.tuner, "[tuner]")
 
-    def tuner_and_margin(self, given: Table, where: str) -> tuple[Tuner, Margin]:
+    def tuner_and_margin(self, given: Given, where: str) -> tuple[Tuner, Margin]:
         """The tuner of a table, and the margin in it. Raises ConfigError, which begins with `where`, for others."""
-        table, ours = split_table("tuner", given)
+        own, ours, base = split_table("tuner", given)
         margin = ours.get(MARGIN, 0.0)
         is_number = isinstance(margin, int | float) and not isinstance(margin, bool) and margin >= 0
         if margin != "tuned" and not is_number:
-            raise ConfigError(
-                f'{where}: margin is {margin!r}; wanted "tuned", or a number of 0 or more (inf: keep all)'
-            )
-        tuner = cast(Tuner, Spec.read("tuner", table, self.names, where).make())
+            wanted = 'wanted "tuned", or a number of 0 or more (inf: keep all)'
+            raise ConfigError(f"{where}: margin is {margin!r}; {wanted}")
+        tuner = cast(Tuner, Spec.read("tuner", own, self.names, where, base).make())
         return tuner, "tuned" if margin == "tuned" else float(margin)
 
     @cached_property
     def measures(self) -> list[Measure]:
         """The metrics with their text steps; the first one is tuned."""
-        return [self.measure(label) for label in self.labels_of("metric")]
+        return [self.measure(label) for label in self.given("metric")]
 
     def measure(self, label: str) -> Measure:
         """The metric of a label."""
-        own = self._part("metric", label)
+        own = self.part("metric", label)
         return Measure(label, own.spec.make(), own.text)
 
     @property
     def labels(self) -> list[str]:
         """The labels of the features, in the config's order."""
-        return self.labels_of("feature")
-
-    def labels_of(self, kind: str) -> list[str]:
-        """The labels of the features or the metrics, in the config's order. Raises ConfigError for two of the same."""
-        return list(labelled(kind, getattr(self.config, kind), self.names))
+        return list(self.given("feature"))
 
     def features(self, set_: str = SET) -> list[Feature]:
         """The features for a data set, whose name stands for {set} in their options."""
@@ -182,7 +212,7 @@ class Job:
         if set_ == TUNE and self.config.tune is not None and "name" in self.config.tune.model_fields_set:
             set_ = self.config.tune.name
         if (label, set_) not in self._features:
-            own = self._part("feature", label)
+            own = self.part("feature", label)
             spec = own.spec.of_set(set_)
             missing = [path for path in spec.paths() if SET not in str(path) and not path.exists()]
             if self.recorded_in and missing:
@@ -191,21 +221,56 @@ class Job:
             self._features[label, set_] = Feature(label, spec.make(), own.text, own.source)
         return self._features[label, set_]
 
+    def parts(self, kind: str) -> list[Part]:
+        """The features or the metrics."""
+        return [self.part(kind, label) for label in self.given(kind)]
+
+    def part(self, kind: str, label: str) -> Part:
+        """The feature or the metric of a label. Raises ModelError, of a recorded job ConfigError, for a wrong model."""
+        given = self.given(kind)
+        where = f"[[{kind}]] {label if kind == 'feature' else list(given).index(label) + 1}"
+        try:
+            return Part.read(kind, given[label], self.names, where)
+        except ModelError as error:
+            if self.recorded_in is None:
+                raise
+            raise ConfigError(f"{self.recorded_in}: {kind} {label!r}: {error}") from None
+
+    def given(self, kind: str) -> dict[str, Given]:
+        """By label, what the config has for each feature or metric.
+
+        Raises ConfigError for two of the same label, and for a label that does not fit into files of lists and weights.
+        """
+        by_label: dict[str, Given] = {}
+        for number, given in enumerate(getattr(self.config, kind), 1):
+            label = label_of(kind, given, self.names)
+            use = None if isinstance(given, str) else given.get("use")
+            is_object = not isinstance(use, str | None) and Spec.of(kind, use, self.names).is_object
+            if is_object and label in {**by_label, **self.registry.known(kind)}:
+                raise ConfigError(f"two {kind}s are called {label!r}: name them, as in {{name: plugin}}")
+            if label in by_label:
+                advice = "give one a label of its own"
+                raise ConfigError(f"[[{kind}]] {number}: another {kind} has the label {label!r}; {advice}")
+            if kind == "feature":
+                check_label(label)
+            by_label[label] = given
+        return by_label
+
     @property
     def language_models(self) -> dict[str, SentenceModel]:
         """By name, the language models of the config, and those in the options of features."""
         named = {name: Spec.named("language_model", name, self.names, "") for name in self.config.language_model}
-        inner = [spec for label in self.labels for spec in self._part("feature", label).spec.parts("language_model")]
+        inner = [spec for part in self.parts("feature") for spec in list(part.spec.all())[1:]]
         models: dict[str, SentenceModel] = {}
         for name, spec in (*named.items(), *((spec.entry.name, spec) for spec in inner)):
-            if all(spec.make() is not other for other in models.values()):
+            if spec.entry.kind == "language_model" and all(spec.make() is not other for other in models.values()):
                 models.setdefault(name, spec.make())
         return models
 
     @property
     def objects(self) -> dict[str, Any]:
         """By label, the features and metrics that no table makes again: a record has their labels alone."""
-        parts = [self._part(kind, label) for kind in ("feature", "metric") for label in self.labels_of(kind)]
+        parts = [*self.parts("feature"), *self.parts("metric")]
         return {own.label: own.spec.make() for own in parts if own.spec.is_object}
 
     def files(self, data: DataSet) -> Files:
@@ -255,14 +320,13 @@ class Job:
             if system.tuner is not None:
                 self.tuner_and_margin(system.tuner, f"{where}: tuner")
             job = self.changed(tuner=system.tuner, tuning=system.tuning).without(system.without)
-            systems.append(replace(job, name=system.name, _parts={}, _features={}))
+            systems.append(job._with(job.config, system.name))
         return [*sorted(systems, key=lambda job: len(job.labels) == len(self.labels)), self]
 
     def without(self, labels: Collection[str]) -> Job:
         """The job without the features of these labels and the constraints on their weights, and without systems."""
         gone = {name for label in labels for name in self.feature(label).names}
-        tables = zip(self.labels, self.config.feature, strict=True)
-        features = [table for label, table in tables if label not in labels]
+        features = [given for label, given in self.given("feature").items() if label not in labels]
         return self.changed(feature=features, tuning=self.config.tuning.without(gone), system=[])
 
     def record(self, folder: Path, *kinds: str) -> dict[str, Any]:
@@ -275,9 +339,9 @@ class Job:
             "nbest": Spec.read("format", self.nbest, self.names, "[nbest]").table(folder) if self.nbest else {},
             "plugins": [os.path.relpath(file, folder) for file in self.registry.files],
         }
-        parts = {kind: [self._part(kind, label) for label in self.labels_of(kind)] for kind in kinds}
+        parts = {kind: self.parts(kind) for kind in kinds}
         tables |= {kind: [own.table(folder) for own in several] for kind, several in parts.items()}
-        used = [entry for several in parts.values() for own in several for entry in own.spec.entries()]
+        used = [spec.entry for several in parts.values() for own in several for spec in own.spec.all()]
         tables[DISTRIBUTIONS] = [
             {"kind": entry.kind, "name": entry.name, "distribution": entry.distribution, "version": entry.version}
             for entry in dict.fromkeys(used)
@@ -316,7 +380,7 @@ class Job:
         try:
             yield
         except FormatError as error:
-            recorded, shown = self.config.nbest.get("use"), shown_name(error.path)
+            recorded, shown = label_of("format", self.config.nbest, self.names), shown_name(error.path)
             if named or self.recorded_in is None or shown in (None, recorded):
                 raise
             other = f"{self.recorded_in} records the format {recorded!r}, and the file shows {shown!r}"
@@ -335,7 +399,9 @@ class Job:
         record = recorded.record(config.base, "feature")
         by_label = dict(zip(recorded.labels, record.get("feature", []), strict=True))
         by_name = {label: own for label, own in by_label.items() if label not in recorded.registry.known("feature")}
-        named = [by_name.get(str(table["use"]), table) if len(table) == 1 else table for table in config.feature]
+        bare = [given if isinstance(given, str) or len(given) > 1 else given["use"] for given in config.feature]
+        named = [by_name.get(name, given) if isinstance(name, str) else given
+                 for name, given in zip(bare, config.feature, strict=True)]  # fmt: skip
         changes: dict[str, Any] = {"feature": named or list(by_label.values())}
         changes["language"] = config.language or recorded.config.language
         if "nbest" not in config.model_fields_set:
@@ -345,19 +411,6 @@ class Job:
         if missing:
             raise ConfigError(f"{path}: the feature table lacks {', '.join(missing)}: extract these features first")
         return job
-
-    def _part(self, kind: str, label: str) -> Part:
-        """The feature or the metric of a label. Raises ModelError, of a recorded job ConfigError, for a wrong model."""
-        if (kind, label) not in self._parts:
-            tables = labelled(kind, getattr(self.config, kind), self.names)
-            where = f"[[{kind}]] {label if kind == 'feature' else list(tables).index(label) + 1}"
-            try:
-                self._parts[kind, label] = Part.read(kind, label, tables[label], self.names, where)
-            except ModelError as error:
-                if self.recorded_in is None:
-                    raise
-                raise ConfigError(f"{self.recorded_in}: {kind} {label!r}: {error}") from None
-        return self._parts[kind, label]
 
 
 def name_in_files(system: str) -> str:

@@ -1,4 +1,4 @@
-"""A plugin by its entry and its options: the one form of tables, NAME,option=value and objects.
+"""A plugin by its entry and its options: the one form of tables, NAME,option=value, objects and records.
 
 A `Spec` is read where a plugin is named, and everything is resolved there: names of tables, relative paths, the models
 of the config's language, the parser of a model's trees. Behind that door there are no names.
@@ -11,18 +11,22 @@ The value of an option typed `Parser`, `SentenceModel`, `LanguageModel` or `Metr
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
-from rerank_adapters.job.model_parsers import parser_of
-from rerank_adapters.job.names import INJECTED, Names, injected_type
+from pydantic import TypeAdapter, ValidationError
+
+from rerank_adapters.text import KINDS, TextPipeline, in_language, is_step, split_steps
 from rerank_plugins import (
     ConfigError,
     LanguageModel,
+    Metric,
     ModelError,
     Parser,
     PluginError,
@@ -32,43 +36,89 @@ from rerank_plugins import (
 from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.files import resolve
 from rerank_plugins.core.identity import identity
-from rerank_plugins.core.plugins import Entry, Option, make, place_of
-from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.core.json_and_toml import read_toml_table
+from rerank_plugins.core.plugins import RESERVED, Entry, Option, Registry, make, place_of
+from rerank_plugins.kit.files.cached_parser import CachedParser, usual_parser
 from rerank_plugins.kit.files.in_use import objects_in_use
 from rerank_plugins.kit.files.languages import defaults_of
+from rerank_plugins.kit.language_models import with_words
 
+INJECTED: Mapping[type, str] = {  # types of options whose values are plugins, and the kinds of these
+    Parser: "parser",
+    LanguageModel: "language_model",
+    SentenceModel: "language_model",
+    Metric: "metric",
+}
 SET = "{set}"  # what stands for the name of the data set in the options of a feature
 NEVER_SHARED = ("format", "trainer")  # kinds of plugins with a state: a format remembers the files that it read
 OBJECT = "an object of Python"  # the owner of the entry of an object that no plugin registers
 
 
 @dataclass(frozen=True)
-class Spec:
-    """A plugin's entry with the options that were given: a path is absolute, a plugin in an option is a Spec.
+class Names:
+    """What names mean: plugins, the tables and text pipelines of a config, and the folder that its paths start from.
 
-    `implied` are the options that follow from the language and from the model; they are not recorded, as they follow
+    `language` is the code of the language whose models are used where none is named; empty: English.
+    """
+
+    registry: Registry
+    base: Path = Path()
+    tables: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)  # by kind and name
+    pipelines: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    language: str = ""
+
+    @property
+    def own_models(self) -> Mapping[str, Mapping[str, Any]]:
+        """The tables of the config's language models, which are features too."""
+        return self.tables.get("language_model", {})
+
+    def pipeline(self, given: object, where: str, *, of_source: bool = False) -> TextPipeline:
+        """The text pipeline of a value: the name of one in `[text]`, steps joined by `+`, or a list of both.
+
+        None is a pipeline without steps. Steps change case as the config's language does, unless the text is that
+        `of_source`. Raises ConfigError, which begins with `where`, for a name that is neither a pipeline nor a step.
+        """
+        steps: list[str] = []
+        for name in (given,) if isinstance(given, str) and given in self.pipelines else split_steps(given, where):
+            if name in self.pipelines:
+                steps += split_steps(list(self.pipelines[name]))
+            elif is_step(name):
+                steps.append(name)
+            else:
+                known = suggestion(name, [*self.pipelines, *KINDS])
+                raise ConfigError(f"{where}: no text pipeline or step named {name!r}{known}")
+        language = "" if of_source else self.language
+        return TextPipeline([in_language(step, language) for step in steps], self.base)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A plugin's entry with its options: a path is absolute, and a plugin in an option is a Spec.
+
+    The options named in `implied` follow from the language and from the model; they are not recorded, as they follow
     again. `where` names the place in errors, and `name` the table of the config that the plugin was named by. `plugin`
     is the object, where it was given as one.
     """
 
     entry: Entry
     options: Mapping[str, Any] = field(default_factory=dict)
-    implied: Mapping[str, Any] = field(default_factory=dict)
+    implied: frozenset[str] = frozenset()
     where: str = field(default="", compare=False)
     name: str = field(default="", compare=False)
     plugin: Any = field(default=None, compare=False)
 
     @classmethod
-    def read(cls, kind: str, given: object, names: Names, where: str = "") -> Spec:
-        """The spec of a table, of NAME,option=value, or of an object, which may also stand under `use`.
+    def read(cls, kind: str, given: object, names: Names, where: str = "", base: Path | None = None) -> Spec:
+        """The spec of a table, of NAME,option=value, or of an object or a spec, which may also stand under `use`.
 
+        Paths start from `base`: those of a table from the folder of the config, those of a text from the present one.
         `where` names the place in errors, as in `[[feature]] 2`. Raises ConfigError for a missing `use` and for an
         unknown, missing or ill-typed option, PluginError for an unknown name, and ModelError where the language has no
         such model.
         """
         where = where or f"[{kind}]"
         if isinstance(given, str):
-            given = names.written(kind, given)
+            given, base = plugin_table(given), Path.cwd()
         if not isinstance(given, Mapping):
             return cls.of(kind, given, names)
         if "use" not in given:
@@ -76,10 +126,8 @@ class Spec:
         use, table = given["use"], {key: value for key, value in given.items() if key != "use"}
         if not isinstance(use, str):
             return cls.of(kind, use, names)
-        if kind == "feature" and not table and use not in names.registry.known(kind):
-            models = names.tables.get("language_model", {})
-            if use in models:
-                return cls.read("language_model", models[use], names, f"[language_model.{use}]")
+        if kind == "feature" and not table and use in names.own_models and names.registry.find(kind, use) is None:
+            return cls.named("language_model", use, names, where)
         try:
             entry = names.registry.get(kind, use)
         except PluginError as error:
@@ -87,18 +135,18 @@ class Spec:
         known = {option.name: option for option in entry.options()}
         required = [name for name, option in known.items() if option.required]
         try:
-            of_language = defaults_of(names.language, entry.name, required, table)
+            of_language = defaults_of(names.language, use, required, table)
         except ModelError as error:
             raise ModelError(f"{where}: {error}") from None
         for key in table.keys() - known.keys():
-            raise ConfigError(f"{where}: {entry.name} has no option {key!r}{suggestion(key, known)}")
+            raise ConfigError(f"{where}: {use} has no option {key!r}{suggestion(key, known)}")
         for name in required:
             if name not in table and name not in of_language:
-                raise ConfigError(f"{where}: {entry.name} needs the option {name!r} ({known[name].doc})")
-        options, implied = (
-            {key: _value(known[key], value, names, where) for key, value in own.items()} for own in (table, of_language)
-        )
-        return cls(entry, options, implied, where)._with_parser(known, names)
+                raise ConfigError(f"{where}: {use} needs the option {name!r} ({known[name].doc})")
+        read = _Reader(names, where, names.base if base is None else base)
+        options = {key: read.value(known[key], value) for key, value in {**of_language, **table}.items()}
+        options |= read.parser_of_model(known, options)
+        return cls(entry, options, frozenset(key for key in options if table.get(key) is None), where)
 
     @classmethod
     def named(cls, kind: str, name: str, names: Names, where: str) -> Spec:
@@ -115,14 +163,26 @@ class Spec:
     @classmethod
     def of(cls, kind: str, plugin: Any, names: Names) -> Spec:
         """The spec of an object, which `make` returns: of a class that no plugin registers, an entry of its own."""
+        if isinstance(plugin, cls):
+            return plugin
         inner = plugin.parser if isinstance(plugin, CachedParser) else plugin
         same_place = (e for e in names.registry.known(kind).values() if e.place == place_of(type(inner)))
         entry = next((entry for entry in same_place if entry.factory is type(inner)), None)
         if entry is not None and is_dataclass(inner):
-            with suppress(_NoTable):
-                return cls(entry, dict(_options_of(entry, inner, names)), where=entry.name, plugin=plugin)
+            changed = [(o, value) for o in entry.options() if _differs(value := getattr(inner, o.name), o)]
+            read = _Reader(names, entry.name, Path.cwd())
+            with suppress(ConfigError):  # a value that no table holds
+                options = {option.name: read.value(option, value) for option, value in changed}
+                spec = cls(entry, options, where=entry.name, plugin=plugin)
+                if not spec.is_object and None not in options.values():
+                    return spec
         name = type(inner).__name__
         return cls(Entry(kind, name, type(inner), OBJECT), where=name, plugin=plugin)
+
+    @property
+    def label(self) -> str:
+        """What the plugin is called where nobody labels it: the name of its config table, or that of the plugin."""
+        return self.name or self.entry.name
 
     def of_set(self, name: str) -> Spec:
         """The spec with the name of a data set in the place of {set}."""
@@ -135,47 +195,57 @@ class Spec:
     @property
     def is_object(self) -> bool:
         """Whether no table can make the plugin again, as it is, or has, an object that no plugin registers."""
-        return any(entry.owner == OBJECT for entry in self.entries())
+        return any(spec.entry.owner == OBJECT for spec in self.all())
 
-    def entries(self) -> Iterator[Entry]:
-        """The entries of this plugin and of all in its options."""
-        yield self.entry
-        for spec in _parts((*self.options.values(), *self.implied.values()), Spec):
-            yield from spec.entries()
+    def all(self) -> Iterator[Spec]:
+        """This spec, and those of the plugins in its options, at any depth."""
+        yield self
+        for spec in _parts(self.options.values(), Spec):
+            yield from spec.all()
 
-    def parts(self, kind: str) -> Iterator[Spec]:
-        """The plugins of a kind in its options, at any depth."""
-        for spec in _parts((*self.options.values(), *self.implied.values()), Spec):
-            if spec.entry.kind == kind:
-                yield spec
-            yield from spec.parts(kind)
+    def paths(self) -> Iterator[Path]:
+        """The files of the plugin and of those in its options: equal ones in other places are not the same plugin's."""
+        for spec in self.all():
+            yield from _parts(spec.options.values(), Path)
 
     def make(self, *more: object) -> Any:
         """The plugin, a parser with its cache; equal plugins in use are one object, whoever asks for them.
 
         Plugins are equal if all that they are made of is, their classes included, since the file of a plugin may be
-        loaded again; and if `more` is, whatever that is. Raises ConfigError where
-        options contradict each other, PluginError for a constructor that fails, and ModelError for a parser of another
-        language than the model's.
+        loaded again; and if `more` is, whatever that is. Raises ConfigError where options contradict each other,
+        PluginError for a constructor that fails, and ModelError for a parser of another language than the model's.
         """
         if self.plugin is not None:
             return self.plugin
-        plugin = self._made()
+        known = {option.name: option for option in self.entry.options()}
+        try:
+            new = make(self.entry, {key: self._made(known[key], value) for key, value in self.options.items()})
+        except ValueError as error:  # from __post_init__: the values contradict each other
+            raise ConfigError(f"{self.where}: {self.entry.name}: {error}") from error
+        if _takes_parser(known):
+            tuple(new.parsers)  # a parser of another language is an error now, not after the features before
+        is_parser = self.entry.kind == "parser"
+        plugin = CachedParser(new) if is_parser else new
         if self.entry.kind in NEVER_SHARED:
             return plugin
-        is_parser = self.entry.kind == "parser"
         try:
-            same = identity(is_parser, plugin, list(map(str, self.paths())), *more)
+            same = identity(is_parser, new, list(map(str, self.paths())), *more)
         except (RerankError, OSError):  # an option that cannot be described, or a file that cannot be read yet
-            same = ""
-        key = same, *(entry.factory for entry in self.entries())
-        found = objects_in_use().get(key) if same else None
-        if found is None:
-            found = CachedParser(plugin) if is_parser else plugin
-            with suppress(TypeError):  # of an object that no weak reference can be made of
-                if same:
-                    objects_in_use()[key] = found
-        return found
+            return plugin
+        with suppress(TypeError):  # of an object that no weak reference can be made of
+            plugin = objects_in_use().setdefault((same, *(spec.entry.factory for spec in self.all())), plugin)
+        return plugin
+
+    def _made(self, option: Option, value: Any) -> Any:
+        """The value of an option for the constructor, with plugins in the place of specs."""
+        if isinstance(value, tuple):
+            return tuple(self._made(option, item) for item in value)
+        if not isinstance(value, Spec):
+            return value
+        plugin = value.make()
+        if injected_type(option.type) is not LanguageModel:
+            return plugin
+        return with_words(plugin, f"{self.where}: option {option.name!r} is {value.label!r}")
 
     def table(self, folder: Path | None = None) -> dict[str, Any]:
         """The table of a config for this plugin, with paths relative to a folder; without one, they are absolute."""
@@ -189,136 +259,141 @@ class Spec:
                 return str(value) if folder is None else os.path.relpath(value, folder)
             return value
 
-        options = {key: plain(value) for key, value in self.options.items() if value is not None}
-        return {"use": self.entry.name, **options}
+        told = {key: plain(v) for key, v in self.options.items() if v is not None and key not in self.implied}
+        return {"use": self.entry.name, **told}
 
-    def _made(self) -> Any:
-        """A new object. Raises as `make`."""
-        known = {option.name: option for option in self.entry.options()}
-        values = {key: _made(known[key], value, self.where) for key, value in {**self.implied, **self.options}.items()}
-        try:
-            plugin = make(self.entry, values)
-        except RerankError:
-            raise
-        except ValueError as error:  # from __post_init__: the values contradict each other
-            raise ConfigError(f"{self.where}: {self.entry.name}: {error}") from error
-        if _takes_parser(known):
-            tuple(plugin.parsers)  # a parser of another language is an error now, not after the features before
-        return plugin
 
-    def paths(self) -> Iterator[Path]:
-        """The files of the plugin and of those in its options: equal ones in other places are not the same plugin's."""
-        values = (*self.options.values(), *self.implied.values())
-        yield from _parts(values, Path)
-        for spec in _parts(values, Spec):
-            yield from spec.paths()
+def plugin_table(text: str) -> dict[str, Any]:
+    """The table of a plugin written as NAME,option=value,…. Raises ConfigError for another form.
 
-    def _with_parser(self, options: Mapping[str, Option], names: Names) -> Spec:
-        """The spec with the parser of its model's trees, where the plugin takes a parser and none is named.
+    A value that is not TOML is a string. The value of an option that is a plugin itself is a name, or its table in
+    braces. Words in a list need no quotation marks.
 
-        It is one for as many trees of a sentence as the plugin reads.
-        """
-        values = {**self.implied, **self.options}
-        if not _takes_parser(options) or values.get("parser") is not None or not isinstance(values.get("model"), Path):
-            return self
-        if not (table := parser_of(values["model"], names.language)):
-            return self
-        entry = names.registry.entries["parser"].get(table["use"])
-        k = values.get("k", options["k"].default) if "k" in options else None
-        if k is not None and entry and any(option.name == "k" for option in entry.options()):
-            table["k"] = k
-        parser = Spec.read("parser", table, names, f"{self.where}: the parser of {values['model']}")
-        return replace(self, implied={**self.implied, "parser": parser})
+    >>> plugin_table("chrf,label=chrF++,word_order=2")
+    {'use': 'chrf', 'label': 'chrF++', 'word_order': 2}
+    >>> plugin_table("slr,lm={headlex,model=own.headlex},label=ratio")
+    {'use': 'slr', 'lm': {'use': 'headlex', 'model': 'own.headlex'}, 'label': 'ratio'}
+    >>> plugin_table("mean,metrics=[bleu,chrf]")
+    {'use': 'mean', 'metrics': ['bleu', 'chrf']}
+    >>> plugin_table("grid,axes=[LM=0:1:6,length=-1:1:5]")
+    {'use': 'grid', 'axes': ['LM=0:1:6', 'length=-1:1:5']}
+    """
+    starts, depth = [0], 0  # of the parts between the commas before `option=` that no brackets enclose
+    for place, character in enumerate(text):
+        depth += (character in "{[") - (character in "}]")
+        if character == "," and depth == 0 and re.match(r"[A-Za-z_][\w-]*=", text[place + 1 :]):
+            starts.append(place + 1)
+    name, *pairs = (text[start : end - 1] for start, end in zip(starts, [*starts[1:], len(text) + 1], strict=True))
+    if not name or "=" in name:
+        raise ConfigError(f"{text!r} does not start with a name; wanted NAME or NAME,option=value")
+    table: dict[str, Any] = {"use": name}
+    for key, _, value in (pair.partition("=") for pair in pairs):
+        if key in table:
+            raise ConfigError(f"{text!r} has the option {key!r} twice; wanted one value, or a list: {key}=[A,B]")
+        table[key] = _written(value)
+    return table
+
+
+def _written(text: str) -> Any:
+    """The value of an option as a user writes it."""
+    if re.fullmatch(r"\{[^{},=]+,.*\}", text):
+        return plugin_table(text[1:-1])
+    if re.fullmatch(r"\[[^][{}\"']*[A-Za-z][^][{}\"']*\]", text):
+        return [word.strip() for word in text[1:-1].split(",")]
+    try:
+        return read_toml_table(f"v = {text}")["v"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def split_table(kind: str, given: str | Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], Path | None]:
+    """A plugin's table without the keys that are not the plugin's (`label`, `text`, `margin`), and these keys.
+
+    The third value is the folder that its paths start from, where it is written as NAME,option=value.
+    """
+    table, base = (plugin_table(given), Path.cwd()) if isinstance(given, str) else (dict(given), None)
+    ours = RESERVED[kind].keys() - {"use"}
+    return {k: v for k, v in table.items() if k not in ours}, {k: v for k, v in table.items() if k in ours}, base
+
+
+def injected_type(type_: Any) -> type | None:
+    """The type of plugin in an option typed `Parser`, `Parser | None`, `tuple[Parser, ...]` and so on, or None."""
+    return next((part for part in (type_, *get_args(type_)) if part in INJECTED), None)
+
+
+def _differs(value: Any, option: Option) -> bool:
+    """Whether a value is not the default of its option."""
+    same = value is option.default or (type(value) is type(option.default) and bool(value == option.default))
+    return option.required or not same
 
 
 def _takes_parser(options: Mapping[str, Option]) -> bool:
     return "parser" in options and injected_type(options["parser"].type) is Parser
 
 
-def _parts(values: Sequence[Any], type_: type) -> Iterator[Any]:
+def _parts(values: Iterable[Any], type_: type) -> Iterator[Any]:
     """The values of a type, also those in tuples."""
     for value in values:
         yield from (item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, type_))
 
 
-def _value(option: Option, value: Any, names: Names, where: str) -> Any:
-    """The value of an option, checked by its type. Raises ConfigError for one that does not fit."""
-    here = f"{where}: option {option.name!r}"
-    if get_origin(option.type) is tuple and value is not None and not isinstance(value, list | tuple):
-        if isinstance(value, str) and "," in value and "=" not in value:  # NAME=VALUE,VALUE is one axis
-            listed = [part.strip() for part in value.split(",")]
-            raise ConfigError(f"{here} is {value!r}, which is one value; wanted a list: {listed}")
-        value = [value]
-    if (injected := injected_type(option.type)) and value is not None:
-        if isinstance(value, list | tuple):
-            return tuple(_injected(injected, option, one, names, where) for one in value)
-        return _injected(injected, option, value, names, where)
-    from pydantic import ValidationError
+@dataclass(frozen=True)
+class _Reader:
+    """Reads the options of one plugin, whose paths start from `base`."""
 
-    try:
-        checked = _adapter(option.type).validate_python(value)
-    except ValidationError as error:
-        problem = error.errors()[0]["msg"]
-        raise ConfigError(f"{here} is {value!r}; wanted {option.type_name}: {problem}") from None
-    several = checked if isinstance(checked, tuple) else (checked,)
-    paths = tuple(resolve(one, names.base).absolute() if isinstance(one, Path) else one for one in several)
-    return paths if isinstance(checked, tuple) else paths[0]
+    names: Names
+    where: str
+    base: Path
 
+    def value(self, option: Option, value: Any) -> Any:
+        """The value of an option, checked by its type. Raises ConfigError for one that does not fit."""
+        here = f"{self.where}: option {option.name!r}"
+        if get_origin(option.type) is tuple and value is not None and not isinstance(value, list | tuple):
+            if isinstance(value, str) and "," in value and "=" not in value:  # NAME=VALUE,VALUE is one axis
+                listed = [part.strip() for part in value.split(",")]
+                raise ConfigError(f"{here} is {value!r}, which is one value; wanted a list: {listed}")
+            value = [value]
+        if (injected := injected_type(option.type)) and value is not None:
+            if isinstance(value, list | tuple):
+                return tuple(self._plugin(injected, option, one) for one in value)
+            return self._plugin(injected, option, value)
+        try:
+            checked = _adapter(option.type).validate_python(value)
+        except ValidationError as error:
+            problem = error.errors()[0]["msg"]
+            raise ConfigError(f"{here} is {value!r}; wanted {option.type_name}: {problem}") from None
+        several = checked if isinstance(checked, tuple) else (checked,)
+        paths = tuple(resolve(one, self.base).absolute() if isinstance(one, Path) else one for one in several)
+        return paths if isinstance(checked, tuple) else paths[0]
 
-def _injected(type_: type, option: Option, value: Any, names: Names, where: str) -> Spec:
-    kind, here = INJECTED[type_], f"{where}: option {option.name!r}"
-    if isinstance(value, str):
-        return Spec.named(kind, value, names, here)
-    if isinstance(value, Mapping):
-        return Spec.read(kind, value, names, f"{where}: {option.name}")
-    if not isinstance(value, type_ if type_ is not LanguageModel else SentenceModel):
-        raise ConfigError(f"{here} is {value!r}; wanted the name or the table of a {kind}")
-    return Spec.of(kind, value, names)
+    def _plugin(self, type_: type, option: Option, value: Any) -> Spec:
+        """The plugin in an option: a name, a table, or an object."""
+        kind, here = INJECTED[type_], f"{self.where}: option {option.name!r}"
+        if isinstance(value, str):
+            return Spec.named(kind, value, self.names, here)
+        if isinstance(value, Mapping):
+            return Spec.read(kind, value, self.names, f"{self.where}: {option.name}", self.base)
+        if not isinstance(value, Spec | (type_ if type_ is not LanguageModel else SentenceModel)):
+            raise ConfigError(f"{here} is {value!r}; wanted the name or the table of a {kind}")
+        return Spec.of(kind, value, self.names)
 
+    def parser_of_model(self, known: Mapping[str, Option], options: Mapping[str, Any]) -> dict[str, Spec]:
+        """The option `parser` for the trees of the plugin's model, where the plugin takes a parser and none is named.
 
-def _made(option: Option, value: Any, where: str) -> Any:
-    """The value of an option for a constructor, with plugins in the place of specs."""
-    if isinstance(value, tuple):
-        return tuple(_made(option, item, where) for item in value)
-    if not isinstance(value, Spec):
-        return value
-    plugin = value.make()
-    if injected_type(option.type) is not LanguageModel:
-        return plugin
-    from rerank_plugins.kit.language_models import with_words
-
-    return with_words(plugin, f"{where}: option {option.name!r} is {(value.name or value.entry.name)!r}")
+        It is one for as many trees of a sentence as the plugin reads.
+        """
+        model = options.get("model")
+        if not _takes_parser(known) or options.get("parser") is not None or not isinstance(model, Path):
+            return {}
+        if not (table := usual_parser(model, self.names.language)):
+            return {}
+        entry = self.names.registry.entries["parser"].get(table["use"])
+        k = options.get("k", known["k"].default) if "k" in known else None
+        if k is not None and entry and any(option.name == "k" for option in entry.options()):
+            table["k"] = k
+        return {"parser": Spec.read("parser", table, self.names, f"{self.where}: the parser of {model}")}
 
 
 @lru_cache(maxsize=512)
 def _adapter(type_: Any) -> Any:
-    from pydantic import TypeAdapter
-
     return TypeAdapter(type_)
-
-
-class _NoTable(Exception):
-    """A value that no table can hold."""
-
-
-def _options_of(entry: Entry, plugin: Any, names: Names) -> Iterator[tuple[str, Any]]:
-    """The options of an object that are not at their defaults. Raises _NoTable for a value that no table holds."""
-    for option in entry.options():
-        value = getattr(plugin, option.name)
-        at_default = value is option.default or (type(value) is type(option.default) and bool(value == option.default))
-        if option.required or not at_default:
-            yield option.name, _told(option, value, names)
-
-
-def _told(option: Option, value: Any, names: Names) -> Any:
-    if isinstance(value, list | tuple):
-        return tuple(_told(option, item, names) for item in value)
-    if isinstance(value, Path):
-        return value.absolute()
-    if isinstance(value, str | int | float):
-        return value
-    injected = injected_type(option.type)
-    spec = Spec.of(INJECTED[injected], value, names) if injected and value is not None else None
-    if spec is None or spec.is_object:
-        raise _NoTable
-    return spec

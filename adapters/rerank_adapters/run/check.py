@@ -21,7 +21,7 @@ from rerank_adapters.formats.decoder_features import RANKS_ADDED, decoder_table,
 from rerank_adapters.formats.items import names_differ
 from rerank_adapters.formats.pairing import Purpose, pair_lists
 from rerank_adapters.formats.references import read_references
-from rerank_adapters.job.job import TUNE, Job
+from rerank_adapters.job.job import TUNE, Job, label_of
 from rerank_adapters.run.costs import Costs
 from rerank_adapters.run.learn import validate_tuning
 from rerank_adapters.runtime.progress import counted
@@ -82,7 +82,7 @@ def check(job: Job, *, costs: bool = False) -> Check:
     for name, files in sets.items() if not found.failed("[nbest]") else ():
         if (read := _data_set(job, name, job.files(files), features, found)) is not None:
             data[name] = read
-    if data and not config.nbest and (shown := job.nbest["use"]) != "moses":
+    if data and not config.nbest and (shown := label_of("format", job.nbest, job.names)) != "moses":
         found.add("ok", "[nbest]", [f"the lists are read as {shown}"])
     if not sets:
         found.add("error", "config", ["neither [tune] nor [[test]] names any n-best lists"])
@@ -158,7 +158,7 @@ def _plugins(job: Job, set_: str, found: Check) -> list[Feature]:
     for label in found.attempt("[[feature]]", lambda: job.labels) or ():
         feature = found.attempt(f"[[feature]] {label}", lambda label=label: _loaded(job.feature(label, set_)))  # type: ignore[misc]
         features += [] if feature is None else [feature]
-    for number, label in enumerate(found.attempt("[[metric]]", lambda: job.labels_of("metric")) or (), 1):
+    for number, label in enumerate(found.attempt("[[metric]]", lambda: job.given("metric")) or (), 1):
         found.attempt(f"[[metric]] {number}", lambda label=label: job.measure(label))  # type: ignore[misc]
     if not found.failed("[[metric]]"):
         found.attempt("[[metric]]", lambda: job.measures)

@@ -37,7 +37,7 @@ from rerank_adapters.evaluation.proportions import wilson_interval
 from rerank_adapters.formats.pairs import Pair, read_pairs
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
-from rerank_adapters.job.notation import plugin_table
+from rerank_adapters.job.specs import plugin_table
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureTable
 from rerank_plugins.core.arrays import FloatArray

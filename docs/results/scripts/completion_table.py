@@ -37,7 +37,7 @@ from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
-from rerank_adapters.job.models import load_parser, parser_use
+from rerank_adapters.job.models import load_parser, spec_of
 from rerank_adapters.run.learn import start_of
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.within_lists import one_best
@@ -200,7 +200,7 @@ def main(
     sentences = [answered.split() for nbest in data.lists for answered in nbest.texts]
 
     started = time.process_time()
-    named = NamedParser(parser, parser_use(parser, job.names), lambda: load_parser(parser, job.names))
+    named = NamedParser(parser, spec_of(parser, job.names, "parser").entry.name, lambda: load_parser(parser, job.names))
     parses = named.made.parse(sentences)
     trees = [parse.dependencies for parse in parses if parse.dependencies is not None]
     if len(trees) < len(parses):

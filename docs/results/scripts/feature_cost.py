@@ -23,9 +23,7 @@ from rerank_adapters.applications.negatives.word_forms import WordForms
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.notation import plugin_table
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.specs import Names, Spec, plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList, RerankError

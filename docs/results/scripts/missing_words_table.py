@@ -41,7 +41,7 @@ from rerank_adapters.evaluation.proportions import mcnemar
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
-from rerank_adapters.job.notation import plugin_table
+from rerank_adapters.job.specs import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.run.learn import start_of

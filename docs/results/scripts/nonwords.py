@@ -30,7 +30,7 @@ from rerank_adapters.evaluation.proportions import wilson_interval
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.job.models import load_language_model
-from rerank_adapters.job.notation import plugin_table
+from rerank_adapters.job.specs import plugin_table
 from rerank_plugins import LanguageModel, SentenceModel
 from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.loader import load_plugins

@@ -24,7 +24,8 @@ from rerank_plugins.core.scored_trees import KBestTrees
 from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
 from rerank_plugins.kit.cache import Kind, user_cache
 from rerank_plugins.kit.files.in_use import shared
-from rerank_plugins.kit.files.model_file import read_trained_on
+from rerank_plugins.kit.files.languages import ENGLISH, models_of
+from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
 from rerank_plugins.kit.files.packed_parses import load_parses, save_parses
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered, size_of
 
@@ -173,6 +174,23 @@ def recorded_parser(model: Path) -> dict[str, Any]:
         }
     except DAMAGE as error:
         raise ModelError(f"{model}: damaged record of its parser ({type(error).__name__}: {error})") from None
+
+
+def usual_parser(model: Path, language: str) -> dict[str, Any]:
+    """The table of the parser of a model of trees where none is named; empty without one.
+
+    It is the parser that the model file records, or else that of the language, but not of English: trees that were made
+    from dependencies are those of `biaffine`, others those of `pcfg`.
+    """
+    if recorded := recorded_parser(model):
+        return recorded
+    if language in ("", ENGLISH):
+        return {}
+    of_words = model_kind(model) == "dependency"
+    use = "biaffine" if of_words or read_trained_on(model).labels else "pcfg"
+    if use not in models_of(language):
+        return {}
+    return {"use": use} if of_words or use == "pcfg" else {"use": use, "constituents": True}
 
 
 def _find(model: Path, file: Mapping[str, Any], use: str) -> Path:

@@ -19,7 +19,7 @@ from rerank_adapters.data.given_texts import Text, pairs_of, pipeline_of, shown,
 from rerank_adapters.evaluation.proportions import McNemar, binomial_p_value, wilson_interval
 from rerank_adapters.evaluation.significance import Interval
 from rerank_adapters.formats.pairs import Pair, read_pairs
-from rerank_adapters.job.loading import load_all
+from rerank_adapters.job.models import load_all
 from rerank_adapters.rows import Rows
 from rerank_plugins import FeatureTable, Hypothesis, NBestList
 from rerank_plugins.core.arrays import BoolArray, FloatArray

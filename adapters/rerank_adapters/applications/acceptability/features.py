@@ -2,55 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rerank_adapters.applications.acceptability.text_features import matching_columns
 from rerank_adapters.features.extraction import Extraction
-from rerank_adapters.job.models import language_model_table
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.parts import labelled
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.job import Part
+from rerank_adapters.job.models import language_model_of
+from rerank_adapters.job.specs import Names
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList
-from rerank_plugins.core.plugins import RESERVED
 
 
-def named_model(spec: str | Path, names: Names) -> tuple[str, dict[str, Any]]:
-    """The name and the config table of the language model that `spec` describes.
+def model_part(given: str | Path, names: Names) -> Part:
+    """The language model that is given by its file, its name in the config or with its options, under its name.
 
     The name is that of the config, or the file's without its endings, or else the label or the name of the plugin.
     """
-    table = language_model_table(spec, names)
-    if spec in names.tables.get("language_model", {}):
-        return str(spec), table
-    if Path(spec).is_file():
-        return Path(spec).name.split(".")[0], table
-    return str(table.pop("label", table["use"])), table
+    if isinstance(given, Path) or given in names.own_models or Path(given).is_file():
+        spec = language_model_of(given, names)
+        return Part(spec.name or Path(given).name.split(".")[0], spec)
+    return Part.read("language_model", given, names, "-M")
 
 
 def with_models(
-    features: Sequence[Mapping[str, Any]], specs: Sequence[str | Path], names: Names
-) -> list[Mapping[str, Any]]:
+    features: Sequence[Part], models: Sequence[str | Path], names: Names, folder: Path
+) -> list[dict[str, Any]]:
     """The tables of features, and of each language model as one more, labelled with the name of the model.
 
-    A spec is a file, a name of the config, or a plugin with its options (see `named_model`). A model that is one of the
-    features under the same label already is not added again.
+    Models are given as in `model_part`. One that is among the features under the same label is not added again.
     """
-    present, all_features = labelled("feature", features, names), list(features)
-    for spec in specs:
-        label, table = named_model(spec, names)
-        if label not in present or _model_table(present[label], names) != _model_table(table, names):
-            all_features.append({**table, "label": label})
-    return all_features
-
-
-def _model_table(feature: Mapping[str, Any], names: Names) -> dict[str, Any]:
-    """The table of a feature that is a language model, without the keys of features; files by their whole paths."""
-    own = {key: value for key, value in feature.items() if key == "use" or key not in RESERVED["feature"]}
-    return Spec.read("feature", own, names).table()
+    present, added = {part.label: part.spec for part in features}, list(features)
+    for given in models:
+        part = model_part(given, names)
+        if present.get(part.label) != part.spec:
+            added.append(part)
+    return [part.table(folder, objects=True) | {"label": part.label} for part in added]
 
 
 def sentence_table(

@@ -18,7 +18,7 @@ import numpy as np
 from rerank_adapters.applications.acceptability.suite_file import METRICS, Item, Region, Suite, read_suite
 from rerank_adapters.data.given_texts import pipeline_of
 from rerank_adapters.evaluation.proportions import wilson_interval
-from rerank_adapters.job.loading import load_all
+from rerank_adapters.job.models import load_all
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FloatArray, LanguageModel

@@ -185,7 +185,7 @@ def command(
     from rerank_adapters.report.text import records_tsv
 
     summary_line = SummaryLine()
-    job = job.changed(feature=with_models(job.config.feature, models, job.names))
+    job = job.changed(feature=with_models(job.parts("feature"), models, job.names, job.config.base))
     job.check()
     text = TextPipeline(options.text_steps(steps))
     given = read_pairs(pairs)

@@ -22,7 +22,7 @@ from rerank_adapters.applications.acceptability.features import sentence_table
 from rerank_adapters.applications.acceptability.measures import Criterion, accuracy, value_of
 from rerank_adapters.data.given_texts import Text, pipeline_of, shown, texts_of, words_of
 from rerank_adapters.job.job import Job
-from rerank_adapters.job.loading import all_plugins
+from rerank_adapters.job.models import all_plugins
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, Hypothesis, NBestList

@@ -138,7 +138,7 @@ def command(
     from rerank_adapters.report.output import write_records
 
     summary_line = SummaryLine()
-    job = job.changed(feature=with_models(job.config.feature, models, job.names))
+    job = job.changed(feature=with_models(job.parts("feature"), models, job.names, job.config.base))
     job.check()
     text = TextPipeline(options.text_steps(steps))
     judged = [read_judgements(path) for path in (dev, test)]

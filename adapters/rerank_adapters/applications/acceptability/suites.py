@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.applications.acceptability.features import named_model
+from rerank_adapters.applications.acceptability.features import model_part
 from rerank_adapters.applications.acceptability.judged_suites import JudgedSuites, judge_suites
 from rerank_adapters.applications.acceptability.suite_file import read_suite
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
-from rerank_adapters.job.models import load_word_model
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError
 from rerank_plugins.kit.files.text import open_atomic
+from rerank_plugins.kit.language_models import with_words
 
 if TYPE_CHECKING:
     from rerank_adapters.job.job import Job
@@ -72,11 +72,10 @@ def command(
     summary_line = SummaryLine()
     if not models:
         raise ConfigError("nothing to judge with: give a language model with -M")
-    tables = dict(named_model(spec, job.names) for spec in models)
-    if len(tables) < len(models):
+    parts = [model_part(spec, job.names) for spec in models]
+    named = {part.label: with_words(part.spec.make(), f"language model {part.label}") for part in parts}
+    if len(named) < len(models):
         raise ConfigError("-M: two language models have the same name; give them others in a config")
-    job = job.changed(language_model={**job.config.language_model, **tables})
-    named = {name: load_word_model(name, job.names) for name in tables}
     suite_list = [read_suite(path) for path in suites]
     with StatusLine("scoring the sentences of the suites"):
         judged = JudgedSuites(judge_suites(named, suite_list, TextPipeline(options.text_steps(steps))))

@@ -13,7 +13,7 @@ from typing import Any
 from rerank_adapters.applications.acceptability.text_features import judging_columns
 from rerank_adapters.applications.completion.questions import BLANK
 from rerank_adapters.data.given_texts import Text, pipeline_of, texts_of, words_of
-from rerank_adapters.job.loading import load_all
+from rerank_adapters.job.models import load_all
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.within_lists import one_best

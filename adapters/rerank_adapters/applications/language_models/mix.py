@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -12,37 +12,36 @@ import numpy as np
 from rerank_adapters.applications.language_models.scoring import Totals, score_lines
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
-from rerank_adapters.job.models import language_model_table, load_word_model
-from rerank_adapters.job.names import Names
+from rerank_adapters.job.models import language_model_of
+from rerank_adapters.job.specs import Names, Spec
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
 from rerank_plugins.kit.files.text import open_atomic, open_text
+from rerank_plugins.kit.language_models import with_words
 from rerank_plugins.ngram.mixture import fit_weights, mixed
+
+MIXTURE = "mixture"  # the name of the result in its config
 
 if TYPE_CHECKING:
     from rerank_adapters.job.job import Job
 
 
-def name_models(specs: Sequence[str | Path], names: Names) -> dict[str, dict[str, Any]]:
+def name_models(given: Sequence[str | Path], names: Names) -> dict[str, Spec]:
     """Give each model a name, under which the config table of the model stands in the result.
 
-    Models of files are called lm1, lm2, …; the others keep the names by which they were given. Raises ConfigError for
-    a file that holds no model, and for a model of the config that is given twice.
+    Models of files are called lm1, lm2, …; the others keep the names by which they were given, unless that is the name
+    of the mixture. Raises ConfigError for a file without a model, and for a model of the config that is given twice.
     """
-    in_config = names.tables.get("language_model", {})
-    tables: dict[str, dict[str, Any]] = {}
+    if twice := next((one for one in given if one in names.own_models and given.count(one) > 1), None):
+        raise ConfigError(f"the language model {twice!r} is given twice, wanted models that differ (-M LM, repeated)")
+    specs: dict[str, Spec] = {}
     files = 0
-    for spec in specs:
-        table = language_model_table(spec, names)
-        if spec in in_config:
-            if spec in tables:
-                wanted = "wanted models that differ (-M LM, repeated)"
-                raise ConfigError(f"the language model {spec!r} is given twice, {wanted}")
-            tables[str(spec)] = table
-            continue
-        files += (is_file := Path(spec).is_file())
-        tables[_new_name(f"lm{files}" if is_file else table["use"], {*tables, *in_config})] = table
-    return tables
+    for one in given:
+        spec = language_model_of(one, names)
+        files += (is_file := not spec.name and Path(one).is_file())
+        others = {MIXTURE} if spec.name else {MIXTURE, *names.own_models}
+        specs[_new_name(f"lm{files}" if is_file else spec.label, {*specs, *others})] = spec
+    return specs
 
 
 def _new_name(name: str, taken: Collection[str]) -> str:
@@ -84,12 +83,13 @@ def mix(models: dict[str, LanguageModel], lines: Sequence[str]) -> FloatArray:
     return weights
 
 
-def mixture_config(models: Mapping[str, Mapping[str, Any]], weights: FloatArray) -> str:
+def mixture_config(models: Mapping[str, Spec], weights: FloatArray) -> str:
     """The tables of the models, by name, and of their mixture, as TOML for a config file."""
     import tomli_w
 
     mixture = {"use": "mixture", "models": list(models), "weights": [round(float(w), 6) for w in weights]}
-    return tomli_w.dumps({"language_model": {**models, "mixture": mixture}})
+    tables = {name: spec.table() for name, spec in models.items()}
+    return tomli_w.dumps({"language_model": {**tables, MIXTURE: mixture}})
 
 
 @click.command("mix")
@@ -108,14 +108,13 @@ def command(job: Job, held_out: str, models: tuple[str | Path, ...], output: Pat
     rerank lm score test.en -c mixture.toml -M mixture
     """  # noqa: D301
     summary_line = SummaryLine()
-    tables = name_models(models, job.names)
-    job = job.changed(language_model={**job.config.language_model, **tables})
-    named = {name: load_word_model(name, job.names) for name in tables}
+    specs = name_models(models, job.names)
+    named = {name: with_words(spec.make(), f"language model {name}") for name, spec in specs.items()}
     if len(named) < 2:
         found = counted(len(named), "language model")
         raise ConfigError(f"found {found}, wanted two or more to mix (-M LM, repeated)")
     with open_text(held_out) as lines:
         weights = mix(named, list(lines))
     with open_atomic(output) as out:
-        out.write(mixture_config(tables, weights))
+        out.write(mixture_config(specs, weights))
     summary_line.wrote("the config of the mixture", output)

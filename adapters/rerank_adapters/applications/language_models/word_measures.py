@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from rerank_adapters.applications.language_models.token_spans import spans_of
 from rerank_adapters.data.given_texts import Text, Words, blocks_of, pipeline_of, texts_of
 from rerank_adapters.features.unknown_words import warn_if_foreign
-from rerank_adapters.job.loading import load_all
+from rerank_adapters.job.models import load_all
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, LanguageModel

@@ -35,7 +35,7 @@ from rerank_adapters.applications.missing_words.options import (
 from rerank_adapters.applications.missing_words.printing import Layout
 from rerank_adapters.cli.options import FILE, SummaryLine, output_option
 from rerank_adapters.data.given_texts import Text, pipeline_of
-from rerank_adapters.job.loading import load
+from rerank_adapters.job.models import load
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import ConfigError

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, overload
 from rerank_adapters.applications.parsing.parses import ParseCounts, parse_in_order
 from rerank_adapters.data.given_texts import Text, Words, blocks_of, pipeline_of, texts_of
 from rerank_adapters.features.processes import Processes
-from rerank_adapters.job.loading import load
+from rerank_adapters.job.models import load
 from rerank_adapters.rows import Rows
 from rerank_plugins import ConfigError, Parse, ScoredTree, Tree
 from rerank_plugins.core.dependency_tree import DependencyTree, write_conllu

@@ -51,8 +51,7 @@ def scorer_of(
 
     Raises ConfigError unless they name a model or a measure, and for data or text steps where the scorer has its own.
     """
-    from rerank_adapters.job.names import Names
-    from rerank_adapters.job.specs import Spec
+    from rerank_adapters.job.specs import Names, Spec
 
     if model is not None and measure is None:
         if data["vectors"] or steps:

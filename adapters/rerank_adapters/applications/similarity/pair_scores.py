@@ -9,7 +9,7 @@ from typing import Any
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.applications.similarity.scorers import measure_of, scores_of
 from rerank_adapters.data.given_texts import Text, pairs_of, pipeline_of, shown
-from rerank_adapters.job.loading import labelled
+from rerank_adapters.job.models import labelled
 from rerank_adapters.rows import Rows
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from rerank_adapters.applications.similarity.measure_data import check_data, check_measure, family_of, measures_of
 from rerank_adapters.applications.similarity.model import SimilarityModel, read_similarity
 from rerank_adapters.data.given_texts import Text, Words, pairs_of, pipeline_of, words_of
-from rerank_adapters.job.loading import all_plugins, file_of, kinds_of, load, made, table_of_name
+from rerank_adapters.job.models import all_plugins, file_of, kinds_of, load, made, table_of_name
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FloatArray, Metric
 from rerank_plugins.core.identity import identity

@@ -8,9 +8,8 @@ from typing import Any
 
 from rerank_adapters.applications.training.model_tables import training_of
 from rerank_adapters.job.config import Config, Model
-from rerank_adapters.job.loading import all_plugins, table_of_name
-from rerank_adapters.job.names import Names
-from rerank_adapters.job.specs import Spec
+from rerank_adapters.job.models import all_plugins, table_of_name
+from rerank_adapters.job.specs import Names, Spec
 from rerank_plugins import Trainer
 from rerank_plugins.core.plugins import Registry
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from rerank_adapters.applications.training.common_options import CommonOptions
-from rerank_adapters.job.models import parser_spec
-from rerank_adapters.job.names import Names
+from rerank_adapters.job.models import spec_of
+from rerank_adapters.job.specs import Names
 from rerank_adapters.runtime.progress import size_text
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import PluginError, __version__
@@ -63,7 +63,7 @@ class Training:
             for field in fields(cast("Any", self.trainer))
             if not field.metadata.get("writes")
         }
-        parser = parser_spec(common.parser, self.names) if common.parser else None
+        parser = spec_of(common.parser, self.names, "parser", "--parser") if common.parser else None
         return identity(
             type(self.trainer).__name__, options, _content(self.paths), _content(common.held_out),
             TextPipeline(common.steps).describe(), common.language, common.seed,
