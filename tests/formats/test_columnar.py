@@ -131,8 +131,8 @@ def test_a_folder_of_files_is_their_rows(tmp_path):
     ("change", "message"),
     [
         ({"hyp": None}, ":2: hyp is None, wanted a text"),
-        ({"total": None}, ":2: total is None, wanted a finite number"),
-        ({"lm": None}, ":2: lm is None, wanted a finite number"),
+        ({"total": None}, ":2: the hypothesis has no total, but line 1 has one"),
+        ({"lm": None}, ":2: feature 'lm' is None, expected a number"),
         ({"seg": ""}, ":2: the seg is missing"),
         ({"de": "ja"}, ":2: another de than in the first row of segment a-1: 'ja'"),
     ],

@@ -3,6 +3,7 @@
 import io
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from rerank_adapters.formats import plugin
 from rerank_adapters.formats.delimited import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
 from rerank_adapters.formats.fairseq import FairseqFormat
 from rerank_adapters.formats.feature_field import FeatureField, spell
-from rerank_adapters.formats.json_programs import HyporadiseFormat
+from rerank_adapters.formats.json_programs import HYPORADISE
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored
@@ -32,7 +33,7 @@ FILES = {
     "joshua_old.nbest": JoshuaFormat(),
     "travatar.nbest": TravatarFormat(),
     "marian.nbest": MarianFormat(),
-    "hyporadise.jsonl": HyporadiseFormat(),
+    "hyporadise.jsonl": HYPORADISE,
 }
 every_file = pytest.mark.parametrize(("name", "format"), FILES.items(), ids=FILES)
 
@@ -338,14 +339,14 @@ def test_lists_get_their_source_sentence(tmp_path):
 
 def test_hyporadise_with_ids_of_utterances_and_scores():
     line = '{"id": "atis_0000", "hyps": ["a b", "a c"], "scores": [-1, -2.5], "ref": "a b"}\n'
-    (by_place,) = HyporadiseFormat(id_key="none").read([line], "x")
-    (by_id,) = HyporadiseFormat().read([line], "x")
+    (by_place,) = replace(HYPORADISE, id_key="none").read([line], "x")
+    (by_id,) = HYPORADISE.read([line], "x")
     assert (by_place.segment_id, by_id.segment_id) == ("0", "atis_0000")
     assert [h.score for h in by_id] == [-1.0, -2.5]
-    assert "".join(HyporadiseFormat(id_key="id").write(by_id)) == line
-    assert "without scores" not in HyporadiseFormat.__doc__
-    (again,) = HyporadiseFormat(id_key="id").read(
-        HyporadiseFormat(id_key="id").write(by_id, reversed_with(by_id, "f")), "x"
+    assert "".join(replace(HYPORADISE, id_key="id").write(by_id)) == line
+    assert "without scores" not in HYPORADISE.__doc__
+    (again,) = replace(HYPORADISE, id_key="id").read(
+        replace(HYPORADISE, id_key="id").write(by_id, reversed_with(by_id, "f")), "x"
     )
     assert (again.segment_id, again.texts) == ("atis_0000", ["a c", "a b"])
 
@@ -356,10 +357,10 @@ def test_hyporadise():
     assert [nbest.segment_id for nbest in (first, second, third)] == ["utt-00", "1", "utt-02"]
     assert first[0].score is None
     assert first.feature_names == ()
-    (line,) = HyporadiseFormat().write(second, reversed_with(second, "f"))
+    (line,) = HYPORADISE.write(second, reversed_with(second, "f"))
     assert json.loads(line) == {
         "input": ["a street of three", "a straße of 3"], "output": "a straße of three",
         "rerank": {"segment": "1", "scores": [1 / 3 - 7, -7.0], "features": {"f": [2 / 3, -1.0]}},
     }  # fmt: skip
-    (shorter,) = HyporadiseFormat().write(first.select([1]))
+    (shorter,) = HYPORADISE.write(first.select([1]))
     assert json.loads(shorter) == {"rerank": {"segment": "utt-00"}, "hyps": ["it was made by lloyd"]}

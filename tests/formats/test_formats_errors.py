@@ -5,7 +5,7 @@ import pytest
 from rerank_adapters.formats.decoder_features import check_same_features
 from rerank_adapters.formats.delimited import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
 from rerank_adapters.formats.fairseq import FairseqFormat
-from rerank_adapters.formats.json_programs import HyporadiseFormat
+from rerank_adapters.formats.json_programs import HYPORADISE
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
@@ -178,5 +178,5 @@ def test_check_same_features():
 )
 def test_hyporadise(text, said):
     with pytest.raises(FormatError) as caught:
-        list(HyporadiseFormat().read(text.splitlines(keepends=True), "x"))
+        list(HYPORADISE.read(text.splitlines(keepends=True), "x"))
     assert str(caught.value).startswith(said)

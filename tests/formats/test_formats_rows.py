@@ -12,15 +12,19 @@ import numpy as np
 import pytest
 
 from rerank_adapters import read_nbest
-from rerank_adapters.formats.rows import RowsFormat
+from rerank_adapters.formats.tables import Tables
 from rerank_plugins import ConfigError, FormatError, NBestList, Rescored
 from tests.formats.naive_formats import naive_rows
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 
 
+def plain(nbests):
+    return [(n.segment_id, n.texts, n.feature_names, [(h.features, h.score) for h in n]) for n in nbests]
+
+
 def lists(table, /, **options):
-    return list(RowsFormat(**options).read(io.StringIO(table, newline=""), "table"))
+    return list(Tables(**options).read(io.StringIO(table, newline=""), "table"))
 
 
 def test_columns_have_roles_and_other_numbers_are_features():
@@ -61,15 +65,18 @@ def test_columns_of_files_can_be_named_in_python(tmp_path):
     ("text", "said"),
     [
         ("id,texts\n1,a\n", "table:2: no column 'text' for the text of each hypothesis; did you mean 'texts'"),
-        ("id,text,lm\n1,a,-1\n1,b,x\n", "table:3: lm is 'x'"),
-        ("id,text,lm\n1,a,-1\n1,b,nan\n", "table:3: lm is 'nan'"),
+        ("id,text,lm\n1,a,-1\n1,b,x\n", "table:3: feature 'lm' is 'x', expected a number"),
+        ("id,text,lm\n1,a,-1\n1,b,nan\n", "table:3: feature 'lm' is 'nan', expected a finite number"),
         ("id,text\n1,a,b\n", "table:2: found 3 columns, expected 2"),
         ("id,text,text\n1,a,b\n", "table:1: two columns are called 'text'"),
         ("id,text\n,a\n", "table:2: the id is missing"),
         ("id,text,source\n1,a,x\n1,b,y\n", "table:3: another source than in the first row of segment 1: 'y'"),
-        ('{"id": 1, "text": "a"}\n[1]\n', "table:2: found '[1]', expected an object"),
+        ('{"id": 1, "text": "a"}\n[1]\n', "table:2: found '1', expected an object"),
         ('{"id": 1, "text": "a"}\n{"id": 1, "text": 1.5}\n', "table:2: text is 1.5, wanted a text"),
-        ('{"id": 1, "text": "a", "lm": -1}\n{"id": 1, "text": "b"}\n', "table:2: lm is None, wanted a finite number"),
+        (
+            '{"id": 1, "text": "a", "lm": -1}\n{"id": 1, "text": "b"}\n',
+            "table:2: feature 'lm' is None, expected a number",
+        ),
         ('{"id": 1, "text": "a"}\n{"id": 1\n', "table:2: not JSON"),
         (
             "id,text,lm\n1,a,\n1,b,-1\n",
@@ -83,7 +90,7 @@ def test_columns_of_files_can_be_named_in_python(tmp_path):
             '{"id": 1, "text": "a"}\n{"id": 1, "text": "b", "score": -1}\n',
             "table:2: score is -1, but the first row has",
         ),
-        ("id,text,score\n1,a,-1\n1,b,\n", "table:3: score is ''"),
+        ("id,text,score\n1,a,-1\n1,b,\n", "table:3: the total score is '', expected a number"),
         ("id,text,hyp\n1,a,b\n1,a,c\n", "table:2: 'text' and 'hyp' may both be the hypotheses: name the column by `t"),
     ],
 )
@@ -110,12 +117,12 @@ def test_a_table_without_scores_may_have_their_column(options):
     assert ([h.score for h in nbest], nbest.feature_names) == ([None, None], ("lm",))
     with pytest.raises(FormatError, match="table:3: score is '5', but the first row has no number there"):
         lists("id,text,lm,score\n1,a,-1,\n1,b,-2,5\n", **options)
-    with pytest.raises(FormatError, match="table:2: score is ''"):
+    with pytest.raises(FormatError, match="table:2: the total score is '', expected a number"):
         lists("id,text,lm,score\n1,a,-1,\n", score="score", **options)
 
 
 def test_rescored_rows_are_json_with_their_other_keys():
-    format = RowsFormat()
+    format = Tables()
     (nbest,) = lists('{"id": 7, "text": "a", "lm": -1, "note": "x"}\n{"id": 7, "text": "b", "lm": -2, "note": "y"}\n')
     rescored = Rescored(("new",), np.array([[0.5], [1.5]]), np.array([1.0, 2.0]), [1, 0])
     rows = [json.loads(line) for line in format.write(nbest, rescored)]
@@ -127,10 +134,16 @@ def test_rescored_rows_are_json_with_their_other_keys():
 
 def test_a_feature_cannot_have_the_name_of_another_column():
     nbest = NBestList.from_texts(["a"], [-1.0], segment_id="0", features={"score": [2.0]})
-    with pytest.raises(ConfigError, match="a feature is called 'score': name another column for the score"):
-        list(RowsFormat().write(nbest))
-    (row,) = RowsFormat(score="total").write(nbest)
+    (row,) = Tables().write(nbest)
     assert json.loads(row) == {"id": "0", "text": "a", "total": -1.0, "score": 2.0}
+    assert plain(Tables().read([row], "x")) == plain([nbest])
+    alone = NBestList.from_texts(["a"], [-1.0], segment_id="0", features={"score": [-1.0]})
+    (row,) = Tables().write(alone)
+    assert json.loads(row) == {"id": "0", "text": "a", "score": -1.0}
+    assert plain(Tables().read([row], "x")) == plain([alone])
+    nbest = NBestList.from_texts(["a"], [-1.0], segment_id="0", features={"text": [2.0]})
+    with pytest.raises(ConfigError, match="a feature is called 'text': name another column for the text"):
+        list(Tables().write(nbest))
 
 
 @pytest.mark.parametrize("separator", [",", "\t", ";"])
@@ -149,5 +162,5 @@ def test_random_tables_are_read_as_the_obvious_reader_does(separator):
         assert [(n.segment_id, n.texts, [h.score for h in n], [h.features for h in n]) for n in read] == naive_rows(
             table, separator
         )
-        format = RowsFormat()
+        format = Tables()
         assert "".join(line for nbest in read for line in format.write(nbest)) == table

@@ -5,6 +5,7 @@ import json
 import math
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 from rerank_adapters.formats.espnet import EspnetFormat
 from rerank_adapters.formats.icefall import IcefallFormat
-from rerank_adapters.formats.json_programs import AlternativesFormat, WhisperFormat
+from rerank_adapters.formats.json_programs import ALTERNATIVES, WHISPER
 from rerank_adapters.formats.julius import JuliusFormat
 from rerank_adapters.formats.kaldi import KaldiFormat
 from rerank_adapters.formats.list_files import stem
@@ -33,11 +34,11 @@ FILES = {
     "srilm1.nbest": SrilmFormat(),
     "julius.out": JuliusFormat(),
     "espnet.text": EspnetFormat(),
-    "whisper.jsonl": WhisperFormat(),
+    "whisper.jsonl": WHISPER,
     "nemo.tsv": NemoFormat(beam=2),
     "icefall.txt": IcefallFormat(),
     "wenet.txt": WenetFormat(),
-    "alternatives.jsonl": AlternativesFormat(),
+    "alternatives.jsonl": ALTERNATIVES,
 }
 every_file = pytest.mark.parametrize(("name", "format"), FILES.items(), ids=FILES)
 JSON = {name: format for name, format in FILES.items() if format.reads_json}
@@ -244,9 +245,9 @@ def test_whisper_runs_of_one_utterance_are_a_list(tmp_path):
     for run, result in zip("ab", results, strict=True):
         (tmp_path / run).mkdir()
         (tmp_path / run / "utt-07.json").write_text(json.dumps(result, indent=2))
-    (nbest,) = read_nbest([tmp_path / "a", tmp_path / "b" / "utt-07.json"], WhisperFormat())
+    (nbest,) = read_nbest([tmp_path / "a", tmp_path / "b" / "utt-07.json"], WHISPER)
     assert (nbest.segment_id, len(nbest)) == ("utt-07", 2)
-    (again,) = read(WhisperFormat(), written(WhisperFormat(), [nbest]))
+    (again,) = read(WHISPER, written(WHISPER, [nbest]))
     assert (again.segment_id, again.texts, again[1].features) == ("utt-07", nbest.texts, nbest[1].features)
 
 
@@ -293,16 +294,16 @@ def test_alternatives(tmp_path):
     google = {"results": [{"alternatives": [{"transcript": "a", "confidence": 0.9}, {"transcript": "b"}]},
                           {"alternatives": [{"transcript": " c"}]}]}  # fmt: skip
     (tmp_path / "call.json").write_text(json.dumps(google, indent=1))
-    one, two = read_nbest([tmp_path / "call.json"], AlternativesFormat())
+    one, two = read_nbest([tmp_path / "call.json"], ALTERNATIVES)
     assert [(n.segment_id, n.texts, n.feature_names) for n in (one, two)] == [
         ("call-1", ["a", "b"], ()),
         ("call-2", ["c"], ()),
     ]
-    assert [n.segment_id for n in read(AlternativesFormat(), written(AlternativesFormat(), [one, two]))] == [
+    assert [n.segment_id for n in read(ALTERNATIVES, written(ALTERNATIVES, [one, two]))] == [
         "call-1",
         "call-2",
     ]
-    assert read(AlternativesFormat(text="Display"), (GOLDEN / "alternatives.jsonl").read_text())[1].texts == [
+    assert read(replace(ALTERNATIVES, text=("Display",)), (GOLDEN / "alternatives.jsonl").read_text())[1].texts == [
         "Oh no.",
         "Owe no.",
     ]
@@ -311,12 +312,12 @@ def test_alternatives(tmp_path):
 @pytest.mark.parametrize(
     ("format", "text", "said"),
     [
-        (WhisperFormat(), '{"a": 1}', r'x:1: expected a Whisper result with "segments" or "avg_logprob"'),
-        (AlternativesFormat(), '{"results": []}', r'x:1: expected "alternatives" with a "transcript" each'),
-        (AlternativesFormat(), '{"results":\n [}', r"x:2: not JSON \(.*\); expected JSON lines or one JSON document"),
-        (AlternativesFormat(), '{"NBest": [{"Lexical": "a"}]}\nb\n', r"x:2: not JSON"),
-        (WhisperFormat(), '[{"text": "a", "avg_logprob": -1}]\n[{"text": "a"}]', r"x:2: the hypothesis lacks feature 'avg_logprob', unlike line 1"),
-        (AlternativesFormat(), '{"alternatives": [{"transcript": "a"}], "rerank": {"scores": [1, 2]}}', r"'scores' must be 1 finite numbers"),
+        (WHISPER, '{"a": 1}', r'x:1: expected a Whisper result with "segments" or "avg_logprob"'),
+        (ALTERNATIVES, '{"results": []}', r'x:1: expected "alternatives" with a "transcript" each'),
+        (ALTERNATIVES, '{"results":\n [}', r"x:2: not JSON \(.*\); expected JSON lines or one JSON document"),
+        (ALTERNATIVES, '{"NBest": [{"Lexical": "a"}]}\nb\n', r"x:2: not JSON"),
+        (WHISPER, '[{"text": "a", "avg_logprob": -1}]\n[{"text": "a"}]', r"x:2: the hypothesis lacks feature 'avg_logprob', unlike line 1"),
+        (ALTERNATIVES, '{"alternatives": [{"transcript": "a"}], "rerank": {"scores": [1, 2]}}', r"'scores' must be 1 finite numbers"),
     ],
 )  # fmt: skip
 def test_json_errors(format, text, said):
@@ -326,9 +327,7 @@ def test_json_errors(format, text, said):
 
 def test_a_rescored_record_keeps_its_other_keys():
     first, *_ = lists("alternatives.jsonl")
-    (line,) = AlternativesFormat().write(
-        first, Rescored(("new",), np.array([[1.0], [2.0]]), np.array([0.1, 0.2]), [1, 0])
-    )
+    (line,) = ALTERNATIVES.write(first, Rescored(("new",), np.array([[1.0], [2.0]]), np.array([0.1, 0.2]), [1, 0]))
     record = json.loads(line)
     (result,) = record["results"]
     assert (record["id"], result["resultEndTime"]) == ("utt-07", "1.5s")

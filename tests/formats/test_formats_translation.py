@@ -2,16 +2,17 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rerank_adapters.formats.json_programs import (
-    CompletionsFormat,
-    Ctranslate2Format,
-    SockeyeFormat,
-    TransformersFormat,
+    COMPLETIONS,
+    CTRANSLATE2,
+    SOCKEYE,
+    TRANSFORMERS,
 )
 from rerank_adapters.formats.plain import PlainFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
@@ -22,11 +23,11 @@ from rerank_plugins.core.metrics_and_tuners import Rescored
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 FILES = {
     "plain.txt": PlainFormat(n=2),
-    "sockeye.jsonl": SockeyeFormat(),
-    "ctranslate2.jsonl": Ctranslate2Format(),
-    "transformers.jsonl": TransformersFormat(),
-    "transformers_pipeline.jsonl": TransformersFormat(),
-    "completions.jsonl": CompletionsFormat(),
+    "sockeye.jsonl": SOCKEYE,
+    "ctranslate2.jsonl": CTRANSLATE2,
+    "transformers.jsonl": TRANSFORMERS,
+    "transformers_pipeline.jsonl": TRANSFORMERS,
+    "completions.jsonl": COMPLETIONS,
 }
 
 
@@ -112,13 +113,13 @@ def test_sockeye():
     assert [(h.score, h.features) for h in first] == [(-0.41, (-0.41,)), (-0.63, (-0.63,))]
     assert (second.segment_id, second.texts, second[0].score) == ("1", ["nobody came"], -0.25)
     assert [
-        n.segment_id for n in read(SockeyeFormat(id_key="sentence_id"), (GOLDEN / "sockeye.jsonl").read_text())
+        n.segment_id for n in read(replace(SOCKEYE, id_key="sentence_id"), (GOLDEN / "sockeye.jsonl").read_text())
     ] == ["1", "2"]
 
 
 def test_sockeye_rescored():
     first, _ = lists("sockeye.jsonl")
-    (line,) = SockeyeFormat().write(first, Rescored((), np.zeros((2, 0)), np.array([0.0, 1.0]), [1, 0]))
+    (line,) = SOCKEYE.write(first, Rescored((), np.zeros((2, 0)), np.array([0.0, 1.0]), [1, 0]))
     record = json.loads(line)
     assert (record["translation"], record["score"], record["domain"]) == ("an old mill", 0.63, "x")
     assert record["scores"] == [[0.63, 0.2], [0.41, 0.1]]
@@ -137,10 +138,10 @@ def test_transformers():
     one, two = lists("transformers_pipeline.jsonl")
     assert (one.texts, two.texts, one.feature_names) == (["the old mill", "an old mill"], ["nobody came"], ())
     batch = {"sequences": list("abcd"), "sequences_scores": [-1, -2, -3, -4]}
-    lower, upper = read(TransformersFormat(n=2), json.dumps(batch))
+    lower, upper = read(replace(TRANSFORMERS, n=2), json.dumps(batch))
     assert (lower.texts, upper.texts, upper[0].score) == (["a", "b"], ["c", "d"], -3)
     nested = [[{"generated_text": "a", "score": -1}], [{"generated_text": "b", "score": -2}]]
-    assert [n.texts for n in read(TransformersFormat(), json.dumps(nested, indent=1))] == [["a"], ["b"]]
+    assert [n.texts for n in read(TRANSFORMERS, json.dumps(nested, indent=1))] == [["a"], ["b"]]
 
 
 def test_completions():
@@ -150,25 +151,25 @@ def test_completions():
     assert (text.segment_id, text.texts, text[0].score) == ("1", ["nobody came"], -1.5)
     assert (batch.segment_id, batch.texts) == ("news-3", ["it rains", ""])  # the second text was refused
     assert (vllm.segment_id, vllm.texts, vllm[0].score) == ("7", ["it is raining"], -2.5)
-    requests = read(CompletionsFormat(id_key="id"), (GOLDEN / "completions.jsonl").read_text().split("\n", 1)[0])
+    requests = read(replace(COMPLETIONS, id_key="id"), (GOLDEN / "completions.jsonl").read_text().split("\n", 1)[0])
     assert requests[0].segment_id == "chatcmpl-1"
-    (own,) = read(CompletionsFormat(), '{"id": "utt-7", "choices": [{"text": "a"}]}')
+    (own,) = read(COMPLETIONS, '{"id": "utt-7", "choices": [{"text": "a"}]}')
     assert (own.segment_id, own[0].score, own.feature_names) == ("utt-7", None, ())
 
 
 def test_completions_of_several_requests_in_a_document():
     gemini = [{"candidates": [{"content": {"parts": [{"text": "a"}, {"text": "b"}]}, "avgLogprobs": -0.5}]}] * 2
-    first, second = read(CompletionsFormat(), json.dumps(gemini, indent=1))
+    first, second = read(COMPLETIONS, json.dumps(gemini, indent=1))
     assert (first.texts, first[0].score, first.feature_names) == (["ab"], -0.5, ("avg_logprob",))
     assert second.segment_id == "1"
 
 
 def test_completions_rescored():
     *_, batch, _ = lists("completions.jsonl")
-    (line,) = CompletionsFormat().write(batch, Rescored((), np.zeros((2, 0)), np.array([0.0, 1.0]), [1, 0]))
+    (line,) = COMPLETIONS.write(batch, Rescored((), np.zeros((2, 0)), np.array([0.0, 1.0]), [1, 0]))
     choices = json.loads(line)["response"]["body"]["choices"]
     assert [choice["index"] for choice in choices] == [1, 0]
-    (again,) = read(CompletionsFormat(), line)
+    (again,) = read(COMPLETIONS, line)
     assert (again.segment_id, again.texts, again[0].score) == ("news-3", ["", "it rains"], 1.0)
 
 
@@ -176,35 +177,35 @@ def test_completions_rescored():
     ("format", "text", "said"),
     [
         (
-            CompletionsFormat(),
+            COMPLETIONS,
             "{}",
             r"x:1: expected choices, outputs, candidates with an object and a text for each text",
         ),
         (
-            CompletionsFormat(),
+            COMPLETIONS,
             '{"choices": [{"text": 1}]}',
             r"expected choices, outputs, candidates with an object and a text for each",
         ),
         (
-            CompletionsFormat(),
+            COMPLETIONS,
             '{"custom_id": "a", "response": {"status_code": 429, "body": {"error": {"message": "rate\\nlimit"}}}}',
             r"for each text; the request failed: rate limit",
         ),
-        (SockeyeFormat(), "{}", r'x:1: expected an object with "translations" or "translation"'),
-        (SockeyeFormat(), '{"translation": "a", "score": -Infinity}', r"x:1: score is -inf, expected a finite number"),
+        (SOCKEYE, "{}", r'x:1: expected an object with "translations" or "translation"'),
+        (SOCKEYE, '{"translation": "a", "score": -Infinity}', r"x:1: score is -inf, expected a finite number"),
         (
-            Ctranslate2Format(),
+            CTRANSLATE2,
             '{"hypotheses": [[1]]}',
             r'expected an object with "hypotheses", tokens or a text for each hypothesis',
         ),
         (
-            Ctranslate2Format(),
+            CTRANSLATE2,
             '{"hypotheses": [["a"]], "scores": [1, 2]}',
             r"'scores' must be 1 finite numbers, one for each hypothesis",
         ),
-        (TransformersFormat(), '{"sequences": [[1, 2]]}', r"decoded with batch_decode"),
-        (TransformersFormat(n=2), '{"sequences": ["a", "b", "c"]}', r"3 sequences, expected a multiple of n = 2"),
-        (TransformersFormat(), '[{"x": 1}]', r"an array of objects with one of translation_text, generated_text"),
+        (TRANSFORMERS, '{"sequences": [[1, 2]]}', r"decoded with batch_decode"),
+        (replace(TRANSFORMERS, n=2), '{"sequences": ["a", "b", "c"]}', r"3 sequences, expected a multiple of n = 2"),
+        (TRANSFORMERS, '[{"x": 1}]', r"an array of objects with one of translation_text, generated_text"),
     ],
 )
 def test_errors(format, text, said):

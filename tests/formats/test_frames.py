@@ -79,10 +79,10 @@ def test_rows_in_any_order_equal_the_naive_reading(rows):
         ([{"id": 1, "text": "a"}], {"score": "total"}, ConfigError, "no column 'total' for the score"),
         ([{"id": 1, "text": 3}], {}, FormatError, "row 0: text is 3, wanted a text"),
         ([{"id": None, "text": "a"}], {}, FormatError, "row 0: no id of a segment"),
-        ([{"id": 1, "text": "a", "x": 1}, {"id": 1, "text": "b"}], {}, FormatError, "row 1: x is None, wanted a finite"),
-        ([{"id": 1, "text": "a", "x": np.inf}], {}, FormatError, "row 0: x is inf, wanted a finite number"),
+        ([{"id": 1, "text": "a", "x": 1}, {"id": 1, "text": "b"}], {}, FormatError, "row 1: feature 'x' is None, expected a number"),
+        ([{"id": 1, "text": "a", "x": np.inf}], {}, FormatError, "row 0: feature 'x' is inf, expected a finite number"),
         ([{"id": 1, "text": "a", "score": 1}, {"id": 1, "text": "b"}], {}, FormatError, "row 1: no score, which other"),
-        ([{"id": 1, "text": "a", "score": "x"}], {}, FormatError, "row 0: score is 'x', wanted a finite number"),
+        ([{"id": 1, "text": "a", "score": "x"}], {}, FormatError, "row 0: the total score is 'x', expected a number"),
         (
             [{"id": 1, "text": "a", "source": "x"}, {"id": 1, "text": "a", "source": "y"}],
             {},

@@ -23,9 +23,10 @@ from typing import Any
 from rerank_adapters.api.evaluation import evaluate
 from rerank_adapters.api.pipeline import Pipeline
 from rerank_adapters.evaluation import Evaluation
-from rerank_adapters.formats.frames import Roles, is_frame, lists_of_columns, lists_of_frame, lists_of_records
+from rerank_adapters.formats.frames import is_frame, lists_of_columns, lists_of_frame, lists_of_records
 from rerank_adapters.formats.reading import read_nbest as read_lists
 from rerank_adapters.formats.recognition import format_of
+from rerank_adapters.formats.tables import Roles
 from rerank_adapters.job.models import all_plugins, load
 from rerank_adapters.reranker import RankedHypothesis, Reranked, Reranker
 from rerank_adapters.runtime.progress import showing

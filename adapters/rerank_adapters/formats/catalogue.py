@@ -20,20 +20,22 @@ from rerank_adapters.formats.fairseq import FairseqFormat
 from rerank_adapters.formats.htk_lattices import HtkSlfFormat
 from rerank_adapters.formats.icefall import IcefallFormat
 from rerank_adapters.formats.json_programs import (
-    AlternativesFormat,
-    CompletionsFormat,
-    Ctranslate2Format,
-    HyporadiseFormat,
-    SockeyeFormat,
-    TransformersFormat,
-    WhisperFormat,
+    ALTERNATIVES,
+    COMPLETIONS,
+    CTRANSLATE2,
+    HYPORADISE,
+    JSON,
+    SOCKEYE,
+    TRANSFORMERS,
+    WHISPER,
 )
 from rerank_adapters.formats.julius import JuliusFormat
 from rerank_adapters.formats.kaldi import KaldiFormat, KaldiLatticeFormat
 from rerank_adapters.formats.nemo import NemoFormat
 from rerank_adapters.formats.plain import PlainFormat
-from rerank_adapters.formats.rows import RowsFormat
+from rerank_adapters.formats.shapes import HYPS
 from rerank_adapters.formats.srilm import SrilmFormat
+from rerank_adapters.formats.tables import Tables
 from rerank_adapters.formats.wenet import WenetFormat
 from rerank_plugins import NBestFormat
 from rerank_plugins.core.plugins import Variant
@@ -63,6 +65,8 @@ END = r"(?:\|\|\||\n)"
 ARC = rf"\d+\s+\d+\s+\S+(?:\s+\S+)?(?:\s+{NUMBER},{NUMBER}(?:,\S*)?)?"
 SLF = r"(?:V|VERSION|U|UTTERANCE|base|lmscale)=|(?:N|NODES)=\d+\s+(?:L|LINKS)=\d"
 
+TOKENS = r"\[\s*"  # opens an array of tokens
+SILENT = r'\A\s*[\[{][\s\S]*"segments"\s*:\s*\[\s*\]'  # a result of Whisper in which it heard no speech
 ID_LINE = r"(?=\S*\d)\S+(?:[ \t](?!\|\|\|).*)?\n"
 VLLM_KEYS = "cumulative_logprob|token_ids"
 ROW = r'(?=[^\n]*"text"\s*:\s*")\{[^\n]*"(?:segment_)?id"\s*:\s*("[^"\n]*"|\d+)'
@@ -72,6 +76,11 @@ ROW_OF_SAME_ID = r'(?=[^\n]*"text"\s*:\s*")\{[^\n]*"(?:segment_)?id"\s*:\s*\1\s*
 def has(*keys: str) -> str:
     """The sign of JSON that has all of these keys; `|` parts those of which it has one."""
     return r"\A\s*[\[{]" + "".join(rf'(?=[\s\S]*"(?:{key})"\s*:)' for key in keys)
+
+
+def has_texts(key: str, before: str = "") -> str:
+    """The sign of JSON with an array of texts under a key; `before` stands before the first text."""
+    return rf'\A\s*[\[{{][\s\S]*"{key}"\s*:\s*\[\s*{before}"'
 
 
 def _column(name: str) -> str:
@@ -96,55 +105,61 @@ FORMATS: Mapping[str, Row] = {
         folder=r"(?m)\.(?:lat|slf)(?:\.gz)?$",
     ),
     "hyporadise": Row(
-        HyporadiseFormat(),
+        HYPORADISE,
         "JSON lines, each with the hypotheses of one utterance, best first.",
         "id_key",
-        sign=f"{has('hyps')}|{has('input', 'output')}",
+        sign=f"{has_texts('hyps')}|{has('input', 'output')}",
     ),
     "completions": Row(
-        CompletionsFormat(),
+        COMPLETIONS,
         "Responses of language models with several texts: OpenAI's choices, vLLM's outputs, Gemini's candidates.",
         "id_key",
         sign="|".join((has("choices", "message|text"), has("candidates", "parts"), has("outputs", VLLM_KEYS))),
     ),
     "alternatives": Row(
-        AlternativesFormat(),
+        ALTERNATIVES,
         "Alternatives of speech services and of Vosk, with their confidences.",
         "id_key text",
-        sign=f"{has('NBest')}|{has('alternatives', 'transcript|text')}",
+        sign="|".join((has("NBest"), has("alternatives", "transcript"), has("alternatives", "confidence", "text"))),
         per_file=True,
     ),
     "whisper": Row(
-        WhisperFormat(),
+        WHISPER,
         "Whisper results as JSON, with avg_logprob and no_speech_prob; an array of results is a list.",
         "id_key",
-        sign=has("avg_logprob|no_speech_prob"),
+        sign="|".join((has("avg_logprob|no_speech_prob|word_segments"), has("transcription", "offsets"), SILENT)),
         per_file=True,
     ),
     "sockeye": Row(
-        SockeyeFormat(),
+        SOCKEYE,
         "Sockeye's translations as JSON lines, with their scores.",
         "id_key",
-        sign=f"{has('translations')}|{has('sentence_id', 'translation')}",
+        sign=f"{has_texts('translations')}|{has('sentence_id', 'translation')}",
     ),
     "transformers": Row(
-        TransformersFormat(),
+        TRANSFORMERS,
         "Sequences of Hugging Face's transformers with their scores, or a pipeline's output.",
         "id_key n",
-        sign=has("sequences|translation_text|generated_text|summary_text"),
+        sign=f"{has_texts('sequences')}|{has('translation_text|generated_text|summary_text')}",
     ),
     "ctranslate2": Row(
-        Ctranslate2Format(),
+        CTRANSLATE2,
         "CTranslate2's results as JSON lines: hypotheses as tokens, with their scores.",
         "id_key",
-        sign=has("hypotheses"),
+        sign=f"{has_texts('hypotheses')}|{has_texts('hypotheses', TOKENS)}",
     ),
     "rows": Row(
-        RowsFormat(),
+        Tables(),
         "Rows of a table, one for each hypothesis: CSV or TSV with a line of names, JSON lines, Parquet or Arrow.",
         "id text score source features",
         sign=rf"\A\ufeff?{_column('text')}{_column('(?:segment_)?id')}[^\n]*\n.|\A{ROW}[^\n]*\n{ROW_OF_SAME_ID}",
         folder=rf"\A(?:[^\n]*(?:{'|'.join(map(re.escape, TABLE_ENDINGS))})\n)+\Z",
+    ),
+    "json": Row(
+        JSON,
+        "Anybody's records in JSON: paths lead to the hypotheses of each, to their texts, totals and features.",
+        "hyps text total features at id_key",
+        sign=rf'\A\s*[\[{{][\s\S]*"(?:{"|".join(HYPS)})"\s*:\s*\[\s*[\[{{"]',
     ),
     "fairseq": Row(
         FairseqFormat(),

@@ -7,49 +7,19 @@ the segments in that of their first rows. Every numeric column without a role of
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from math import isfinite, isnan
-from numbers import Real
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from rerank_adapters.formats.records import OUTPUT_KEYS
-from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
-from rerank_plugins.core.errors import suggestion
+from rerank_adapters.formats.items import Item, lists_of
+from rerank_adapters.formats.records import id_of
+from rerank_adapters.formats.tables import INDEX, Roles, is_missing, is_number
+from rerank_plugins import ConfigError, FormatError, NBestList
+from rerank_plugins.core.nbest import NO_SPARSE
 
 FRAMES = ("to_native", "__narwhals_dataframe__", "__dataframe__", "__arrow_c_stream__")  # a frame has one of these
+USUAL = Roles()
 Columns = Mapping[str, Sequence[Any]]
-
-
-@dataclass(frozen=True)
-class Roles:
-    """The names of the columns; where one is None, the usual name is taken if there is such a column."""
-
-    id: str | None = None
-    text: str | None = None
-    score: str | None = None
-    source: str | None = None
-
-    def named(self, columns: Iterable[str], texts: Container[str] = ()) -> dict[str, str]:
-        """By role, the column that has it; `texts` are those columns that hold texts.
-
-        Raises ConfigError for one that is missing, and where no column is named for the hypotheses and two may have
-        them: beside `pred_text`, `text` is a transcript.
-        """
-        known, found = list(columns), {}
-        for role, usual in (("id", ("id", "segment_id")), ("text", ("text",)), ("score", ("score",)), ("source", ())):
-            own = getattr(self, role)
-            names = (own,) if own is not None else (*usual, *(() if usual else (role,)))
-            name = next((name for name in names if name in known), None)
-            if name is not None:
-                found[role] = name
-            elif own is not None or role in ("id", "text"):
-                wanted = f"no column {names[0]!r} for the {role} of each hypothesis"
-                raise ConfigError(f"{wanted}{suggestion(names[0], known)}; name it by `{role}=`")
-        rival = next((name for name in OUTPUT_KEYS if self.text is None and name in known and name in texts), None)
-        if rival is not None:
-            raise ConfigError(f"{found['text']!r} and {rival!r} may both be the hypotheses: name the column by `text=`")
-        return found
 
 
 def is_frame(data: object) -> bool:
@@ -57,7 +27,7 @@ def is_frame(data: object) -> bool:
     return any(hasattr(data, name) for name in FRAMES) and hasattr(data, "columns")
 
 
-def lists_of_frame(data: Any, roles: Roles = Roles()) -> list[NBestList]:
+def lists_of_frame(data: Any, roles: Roles = USUAL) -> list[NBestList]:
     """The lists of a frame.
 
     Raises ConfigError without narwhals and for missing columns and wrong names, FormatError for wrong rows.
@@ -87,7 +57,7 @@ def _check_names(names: Sequence[object]) -> None:
             raise ConfigError(f"two columns are called {name!r}")
 
 
-def lists_of_records(records: Iterable[Mapping[str, Any]], roles: Roles = Roles()) -> list[NBestList]:
+def lists_of_records(records: Iterable[Mapping[str, Any]], roles: Roles = USUAL) -> list[NBestList]:
     """The lists of records. Raises TypeError for a record that is not a mapping, and the errors of `lists_of_columns`.
 
     >>> lists_of_records([{"id": 7, "text": "so it is", "lm": -3.5}, {"id": 7, "text": "so is it", "lm": -4.5}])
@@ -111,55 +81,52 @@ def lists_of_columns(columns: Columns, roles: Roles) -> list[NBestList]:
     number, totals that only some hypotheses have, and two sources of one segment.
     """
     _check_names(list(columns))
-    named = roles.named(columns, {name for name, values in columns.items() if any(isinstance(v, str) for v in values)})
-    taken = set(named.values())
-    features = {name: values for name, values in columns.items() if name not in taken and _is_numeric(values)}
-    ids = [_id(value, row) for row, value in enumerate(columns[named["id"]])]
-    texts = columns[named["text"]]
-    scores: Sequence[Any] = columns[named["score"]] if "score" in named else [None] * len(ids)
-    sources: Sequence[Any] = columns[named["source"]] if "source" in named else [None] * len(ids)
-    for row, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise FormatError(f"row {row}: {named['text']} is {text!r}, wanted a text")
-    totals = [None if _is_missing(value) else _number(named["score"], value, row) for row, value in enumerate(scores)]
-    if None in totals and set(totals) != {None}:
+    texts_in = {name for name, values in columns.items() if any(isinstance(value, str) for value in values)}
+    named = roles.named(columns, texts_in)
+    others = [name for name in columns if name not in named.values() and not INDEX.fullmatch(name)]
+    names = tuple(name for name in others if _is_numeric(columns[name]))
+    texts, totals = columns[named["text"]], _totals(columns, named)
+    rows_of: dict[str, list[int]] = {}
+    for row, value in enumerate(columns[named["id"]]):
+        if is_missing(value):
+            raise FormatError(f"row {row}: no id of a segment")
+        if not isinstance(texts[row], str):
+            raise FormatError(f"row {row}: {named['text']} is {texts[row]!r}, wanted a text")
+        rows_of.setdefault(id_of(value) or str(value), []).append(row)
+    sources = {
+        id_: _source(rows, columns[named["source"]] if "source" in named else None, id_)
+        for id_, rows in rows_of.items()
+    }
+    items = (
+        Item(id_, row + 1, texts[row], totals[row], names, [columns[n][row] for n in names], NO_SPARSE, sources[id_])
+        for id_, rows in rows_of.items()
+        for row in rows
+    )
+    try:
+        return [replace(nbest, line=0, rows=tuple(rows_of[nbest.segment_id])) for nbest in lists_of(items, "")]
+    except FormatError as error:
+        raise FormatError(f"row {(error.line or 1) - 1}: {error.message}") from None
+
+
+def _totals(columns: Columns, named: Mapping[str, str]) -> Sequence[Any]:
+    """The totals of all rows, or None for each. Raises FormatError for a row without one, where others have one."""
+    values = columns[named["score"]] if "score" in named else [None] * len(columns[named["id"]])
+    totals = [None if is_missing(value) else value for value in values]
+    if None in totals and any(total is not None for total in totals):
         row = totals.index(None)
         raise FormatError(f"row {row}: no {named['score']}, which other rows have; wanted all of them or none")
-    values = [[_number(name, value, row) for row, value in enumerate(column)] for name, column in features.items()]
-    rows_of: dict[str, list[int]] = {}
-    for row, id_ in enumerate(ids):
-        rows_of.setdefault(id_, []).append(row)
-    lists = []
-    for id_, rows in rows_of.items():
-        hypotheses = [Hypothesis(texts[row], tuple(column[row] for column in values), totals[row]) for row in rows]
-        found = {sources[row]: row for row in reversed(rows) if not _is_missing(sources[row])}
-        if len(found) > 1:
-            row = max(found.values())
-            raise FormatError(f"row {row}: another {named['source']} than that of segment {id_} in an earlier row")
-        source = next(iter(found), None)
-        lists.append(NBestList(id_, tuple(hypotheses), tuple(features), source, rows=tuple(rows)))
-    return lists
+    return totals
 
 
-def _id(value: object, row: int) -> str:
-    if _is_missing(value):
-        raise FormatError(f"row {row}: no id of a segment")
-    if isinstance(value, float) and value.is_integer():  # whole numbers in a column that has gaps
-        return str(int(value))
-    return str(value)
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or (isinstance(value, float) and isnan(value)) or repr(value) in ("<NA>", "NaT")
+def _source(rows: Sequence[int], sources: Sequence[Any] | None, id_: str) -> str | None:
+    """The source of a segment. Raises FormatError for a row that has another one than an earlier row."""
+    found = {sources[row]: row for row in reversed(rows) if not is_missing(sources[row])} if sources else {}
+    if len(found) > 1:
+        raise FormatError(f"row {max(found.values())}: another source than that of segment {id_} in an earlier row")
+    return next(iter(found), None)
 
 
 def _is_numeric(values: Sequence[Any]) -> bool:
-    """Whether a column has numbers alone, some of which may be missing; truth values are not numbers."""
-    present = [value for value in values if not _is_missing(value)]
-    return bool(present) and all(isinstance(value, Real) and not isinstance(value, bool) for value in present)
-
-
-def _number(name: str, value: Any, row: int) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
-        raise FormatError(f"row {row}: {name} is {value!r}, wanted a finite number")
-    return float(value)
+    """Whether a column has numbers alone, some of which may be missing."""
+    present = [value for value in values if not is_missing(value)]
+    return bool(present) and all(not isinstance(value, str) and is_number(value) for value in present)

@@ -14,6 +14,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rerank_adapters.formats.layers import Layers
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, open_text
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.text import MAX_SCORE, finite_value, wild
@@ -93,9 +94,10 @@ def lists_of(items: Iterable[Item], path: str, *, repeated: bool = False) -> Ite
     first: Item | None = None
     run: list[Item] = []
     seen: set[str] = set()
+    layers = Layers()
     for item in items:
         if run and item.id != run[-1].id:
-            yield _list(run, first or run[0], path)
+            yield _list(run, first or run[0], path, layers)
             run = []
         if not run:
             if not item.id:
@@ -107,12 +109,13 @@ def lists_of(items: Iterable[Item], path: str, *, repeated: bool = False) -> Ite
         first = first or item
         run.append(item)
         if item.last:
-            yield _list(run, first, path)
+            yield _list(run, first, path, layers)
             run = []
     if first is None:
         raise FormatError("the file holds no n-best list", path=path)
     if run:
-        yield _list(run, first, path)
+        yield _list(run, first, path, layers)
+    layers.log(path)
 
 
 def items_of(nbests: Iterable[NBestList]) -> Iterator[Item]:
@@ -124,12 +127,12 @@ def items_of(nbests: Iterable[NBestList]) -> Iterator[Item]:
             yield Item(nbest.segment_id, nbest.line, text, total, *rest)
 
 
-def _list(run: Sequence[Item], first: Item, path: str) -> NBestList:
+def _list(run: Sequence[Item], first: Item, path: str, layers: Layers) -> NBestList:
     """The list of a segment, with the features of the first item of the file."""
     alone = not first.names and not first.sparse and first.total is not None
     scored = first.total is not None
     hypotheses = []
-    for item in run:
+    for item, text in zip(run, layers.taken_off([item.text for item in run]), strict=True):
         if item.names != first.names or (item.total is None) is scored:
             item = _like(item, first, item.path or path)
         values = _floats((*item.values, item.total) if scored else item.values, item, path)
@@ -138,7 +141,7 @@ def _list(run: Sequence[Item], first: Item, path: str) -> NBestList:
         sparse = NO_SPARSE
         if item.sparse:
             sparse = dict(zip(item.sparse, _floats([*item.sparse.values()], item, path, [*item.sparse]), strict=True))
-        hypotheses.append(Hypothesis(item.text, dense, total, sparse, item.raw))
+        hypotheses.append(Hypothesis(text, dense, total, sparse, item.raw))
     names = (SCORE,) if alone else first.names
     return NBestList(run[0].id, tuple(hypotheses), names, run[0].source, run[0].context, run[0].line)
 

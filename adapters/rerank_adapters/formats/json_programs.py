@@ -52,14 +52,12 @@ numbers at which Whisper decides so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from rerank_adapters.formats.record_lists import RecordsFormat
+from rerank_adapters.formats.record_lists import Records
 from rerank_adapters.formats.records import found
-from rerank_adapters.formats.shapes import Columns, Shape, mean, number, of_all, real
-from rerank_plugins import option
+from rerank_adapters.formats.shapes import Columns, mean, number, of_all, real
 
 PIPELINE_TEXTS = ("translation_text", "generated_text", "summary_text", "text")
 MEANS = ("avg_logprob", "no_speech_prob", "compression_ratio", "temperature")  # of Whisper's segments
@@ -75,8 +73,10 @@ def own_features(holder: Mapping[str, Any], array: Sequence[Any]) -> Columns:
     return {name: of_all(name, values, array) for name, values in named.items()}
 
 
-def generated_text(item: Mapping[str, Any]) -> Any:
+def generated_text(item: Any) -> Any:
     """The text of a choice, an output or a candidate; "" for one without content."""
+    if not isinstance(item, dict):
+        return None
     holder = item.get("message", item)
     holder = holder if isinstance(holder, dict) else item
     content = holder["text"] if "text" in holder else holder.get("content")
@@ -103,27 +103,21 @@ def ids_of_response(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"id": record.get("request_id"), **record} if "outputs" in record else record
 
 
-def answers(value: Any) -> Iterator[dict[str, Any]]:
-    """The objects in a JSON value with alternatives that have a text, or with Azure's NBest."""
-    if isinstance(value, dict):
-        several = value.get("alternatives")
-        named = isinstance(several, list) and several and all(_has_text(each) for each in several)
-        if named or _are_objects(value.get("NBest")):
-            yield value
-            return
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from answers(inner)
+def response_numbers(_: Any, items: Sequence[Any]) -> Columns:
+    """The features of the texts of a response."""
+    averages = [number(item.get("avgLogprobs")) for item in items]
+    return {"logprob": [logprob(item) for item in items], "avg_logprob": averages}
 
 
-def _has_text(alternative: Any) -> bool:
-    return isinstance(alternative, dict) and ("transcript" in alternative or "text" in alternative)
+def confidences(_: Any, items: Sequence[Any]) -> Columns:
+    """The confidence of each alternative; of one without, the mean of those of its words."""
+    return {"confidence": [_confidence(item) for item in items]}
 
 
-def confidence(item: Mapping[str, Any]) -> Any:
-    """The confidence of an alternative; without one, the mean of those of its words."""
-    words = found(item, "items.[].confidence")
+def _confidence(item: Mapping[str, Any]) -> float | None:
     own = item.get("confidence", item.get("Confidence"))
     if own is None:
+        words = found(item, "items.[].confidence")
         return mean([word for word in words if number(word) is not None], "confidence")
     return None if number(own) is None else real(own, "confidence")
 
@@ -163,123 +157,59 @@ def _are_objects(value: Any) -> Any:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
-class HyporadiseFormat(RecordsFormat):
-    """HyPoradise JSON lines: a recogniser's hypotheses, best first, with scores and features where a line has them."""
-
-    SHAPE: ClassVar[Shape] = Shape(
-        'an object with "hyps" (or "input"), a list of texts',
-        ("hyps", "input"),
-        total=("^scores.[]",),
-        features=own_features,
-        beside=("features",),
-    )
-
-
-class Ctranslate2Format(RecordsFormat):
-    """CTranslate2 results as JSON: hypotheses, as tokens or texts, with their scores."""
-
-    SHAPE: ClassVar[Shape] = Shape(
-        'an object with "hypotheses", tokens or a text for each hypothesis',
-        ("hypotheses",),
-        ("", "[]"),
-        ("^scores.[]",),
-        beside=("attention", "logits"),
-    )
-
-
-class SockeyeFormat(RecordsFormat):
-    """Sockeye JSON output: translations with their scores, which are negative log probabilities."""
-
-    SHAPE: ClassVar[Shape] = Shape(
-        'an object with "translations" or "translation"',
-        ("translations", ""),
-        ("", "translation"),
-        ("-^scores.[].0", "-^scores.[]", "-^score"),
-        beside=("scores", "translations_factors"),
-        of_first={"translation": "translations", "score": "scores"},
-    )
-
-
-@dataclass(frozen=True)
-class TransformersFormat(RecordsFormat):
-    """transformers output as JSON: sequences with sequences_scores, or the texts of a pipeline."""
-
-    SHAPE: ClassVar[Shape] = Shape(
-        f'"sequences", decoded with batch_decode, or an array of objects with one of {", ".join(PIPELINE_TEXTS)}',
-        ("sequences", ""),
-        ("", *PIPELINE_TEXTS),
-        ("^sequences_scores.[]", "score"),
-    )
-    n: int = option(0, doc="sequences of each segment (num_return_sequences), where an object holds a batch")
-
-    def holders(self, record: Any) -> list[Any]:
-        """The record, or a part of it for each segment of its batch. Raises ValueError for another size."""
-        array = record.get("sequences") if isinstance(record, dict) and "rerank" not in record else None
-        if not self.n or not isinstance(array, list):
-            return [record]
-        if len(array) % self.n:
-            raise ValueError(f"{len(array)} sequences, expected a multiple of n = {self.n}")
-        scores = record.get("sequences_scores")
-        keys = {"sequences": array, "sequences_scores": scores if isinstance(scores, list) else []}
-        starts = range(0, len(array), self.n)
-        return [{key: of_all[at : at + self.n] for key, of_all in keys.items() if of_all} for at in starts]
-
-
-class CompletionsFormat(RecordsFormat):
-    """Responses of language models with several texts: OpenAI's choices, vLLM's outputs, Gemini's candidates."""
-
-    SHAPE: ClassVar[Shape] = Shape(
-        f"{', '.join(RESPONSES)} with an object and a text for each text",
-        (*RESPONSES, *(f"response.body.{key}" for key in RESPONSES)),
-        generated_text,
-        ("logprob", "avg_logprob"),
-        lambda _, items: {
-            "logprob": [logprob(item) for item in items],
-            "avg_logprob": [number(item.get("avgLogprobs")) for item in items],
-        },
-        of_ids=ids_of_response,
-    )
-
-    def failure(self, record: Any) -> str:
-        """The reason that a line of a batch gives for a request that failed."""
-        error = next(iter([*found(record, "response.body.error"), *found(record, "error")]), None)
-        message = error.get("message") if isinstance(error, dict) else error
-        return f"; the request failed: {' '.join(str(message).split())}" if message else ""
-
-
-@dataclass(frozen=True)
-class AlternativesFormat(RecordsFormat):
-    """Responses of speech services and of Vosk: Google's and Amazon's alternatives, Azure's NBest, with confidences."""
-
-    text: str = option("Lexical", doc="which text of Azure's to read: Lexical, ITN, MaskedITN or Display")
-
-    @property
-    def shape(self) -> Shape:
-        """The shape of the records."""
-        return Shape(
-            '"alternatives" with a "transcript" each, or "NBest"',
-            ("alternatives", "NBest", "transcripts"),
-            ("transcript", "text", self.text),
-            ("confidence",),
-            lambda _, items: {"confidence": [confidence(item) for item in items]},
-            of_file=True,
-        )
-
-    def holders(self, record: Any) -> list[Any]:
-        """The objects with alternatives, outermost first. Raises ValueError where there is none."""
-        if holders := [*answers(record)] or found(record, "results"):
-            return holders
-        raise ValueError(f"expected {self.shape.wanted}")
-
-
-class WhisperFormat(RecordsFormat):
-    """Whisper results as JSON, with avg_logprob and no_speech_prob; an array of results is a list."""
-
-    SHAPE: ClassVar[Shape] = Shape(
-        'a Whisper result with "segments" or "avg_logprob", or an array of them',
-        ("hypotheses", ""),
-        whisper_text,
-        ("avg_logprob",),
-        whisper_numbers,
-        of_file=True,
-    )
+HYPORADISE = Records(
+    hyps=("hyps", "input"),
+    text=("",),
+    total=("^scores.[]",),
+    wanted='an object with "hyps" (or "input"), a list of texts',
+    features_by=own_features,
+    beside=("features",),
+)
+CTRANSLATE2 = Records(
+    hyps=("hypotheses",),
+    text=("", "[]"),
+    total=("^scores.[]",),
+    wanted='an object with "hypotheses", tokens or a text for each hypothesis',
+    beside=("attention", "logits"),
+)
+SOCKEYE = Records(
+    hyps=("translations", ""),
+    text=("", "translation"),
+    total=("-^scores.[].0", "-^scores.[]", "-^score"),
+    wanted='an object with "translations" or "translation"',
+    beside=("scores", "translations_factors"),
+    of_first={"translation": "translations", "score": "scores"},
+)
+TRANSFORMERS = Records(
+    hyps=("sequences", ""),
+    text=("", *PIPELINE_TEXTS),
+    total=("^sequences_scores.[]", "score"),
+    wanted=f'"sequences", decoded with batch_decode, or an array of objects with one of {", ".join(PIPELINE_TEXTS)}',
+)
+COMPLETIONS = Records(
+    hyps=(*RESPONSES, *(f"response.body.{key}" for key in RESPONSES)),
+    total=("logprob", "avg_logprob"),
+    wanted=f"{', '.join(RESPONSES)} with an object and a text for each text",
+    text_by=generated_text,
+    features_by=response_numbers,
+    of_ids=ids_of_response,
+)
+ALTERNATIVES = Records(
+    hyps=("alternatives", "NBest"),
+    text=("Lexical",),
+    total=("confidence",),
+    at="**alternatives|NBest",
+    wanted='"alternatives" with a "transcript" each, or "NBest"',
+    more_texts=("transcript", "text"),
+    features_by=confidences,
+    of_file=True,
+)
+WHISPER = Records(
+    hyps=("hypotheses", ""),
+    total=("avg_logprob",),
+    wanted='a Whisper result with "segments" or "avg_logprob", or an array of them',
+    text_by=whisper_text,
+    features_by=whisper_numbers,
+    of_file=True,
+)
+JSON = Records()

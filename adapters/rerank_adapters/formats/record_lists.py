@@ -23,12 +23,13 @@ from operator import ne
 from typing import Any, ClassVar
 
 from rerank_adapters.formats.delimited import reordered
-from rerank_adapters.formats.items import Item, lists_of
+from rerank_adapters.formats.items import Item, Reader
+from rerank_adapters.formats.layers import Layers
 from rerank_adapters.formats.list_files import files_in, stem
 from rerank_adapters.formats.one_line import in_lines
-from rerank_adapters.formats.records import ADDED, Ids, json_records
-from rerank_adapters.formats.shapes import Columns, Shape
-from rerank_plugins import FormatError, NBestFormat, NBestList, Rescored, open_text, option
+from rerank_adapters.formats.records import ADDED, Ids, found, json_records
+from rerank_adapters.formats.shapes import HYPS, Columns, Shape
+from rerank_plugins import FormatError, NBestList, Rescored, option
 from rerank_plugins.core.json_and_toml import json_line, read_json
 from rerank_plugins.core.nbest import NO_SPARSE
 
@@ -37,47 +38,18 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class RecordsFormat(NBestFormat):
+class Records(Shape, Reader):
     """A format whose lists are records of JSON in a certain shape."""
 
-    SHAPE: ClassVar[Shape]
     reads_json: ClassVar[bool] = True
 
     id_key: str = option("", doc="key that holds the segment's id; default: id, utt_id, audio_filepath …; none: ids"
                                  " are the places of the lists in the file, from 0")  # fmt: skip
 
-    @property
-    def shape(self) -> Shape:
-        """The shape of the records."""
-        return self.SHAPE
-
-    def holders(self, record: Any) -> list[Any]:
-        """The objects of a record that hold a list each. Raises ValueError where there is none."""
-        return self.shape.holders(record)
-
-    def failure(self, record: Any) -> str:
-        """What a record says of the reason for which it has no list, as the end of an error; usually nothing."""
-        del record
-        return ""
-
-    def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
-        """Yield the lists of each record. Raises FormatError with the path and the line."""
-        ids, joined = Ids(self.id_key), list[int]()
-        yield from lists_of(self._items(lines, path, ids, joined), path, repeated=True)
-        ids.check_read(path)
-        if count := sum(joined):
-            texts = "1 hypothesis has" if count == 1 else f"{count:,} hypotheses have"
-            logger.warning("rerank: warning: %s: %s line ends or tabs, which are read as spaces", path, texts)
-
-    def read_folder(self, folder: str) -> Iterator[NBestList]:
-        """Yield the lists of the .json and .jsonl files of a folder, in the order of their names."""
-        for path in files_in(folder, (".json", ".jsonl")):
-            with open_text(path) as lines:
-                yield from self.read(lines, str(path))
-
-    def _items(self, lines: Iterable[str], path: str, ids: Ids, joined: list[int]) -> Iterator[Item]:
-        """Yield the hypotheses of one record after the other, and count the texts that were joined to one line."""
-        shape, place, before = self.shape, 0, ""
+    def items(self, lines: Iterable[str], path: str) -> Iterator[Item]:
+        """Yield the hypotheses of one record after the other. Raises FormatError with the path and the line."""
+        ids, layers, joined = Ids(self.id_key), Layers(), 0
+        place, before = 0, ""
         for index, (record, raw, line, is_alone) in enumerate(self._records(lines, path)):
             name = stem(path) if is_alone else str(index)
             try:
@@ -86,30 +58,40 @@ class RecordsFormat(NBestFormat):
                     part = f"-{number}" if len(holders) > 1 else ""
                     own = "" if holder is record else ids.known(self._keys(holder))
                     own = own or (of_record and of_record + part)
-                    id_ = own or (name + part if shape.of_file else str(place))
-                    array = shape.hypotheses(holder)
+                    id_ = own or (name + part if self.of_file else str(place))
+                    array = self.hypotheses(holder)
+                    ids.check_hypotheses(array)
                     continues = array[0] is holder
                     if own and path != STREAM and not (continues and own == before):
                         ids.check_new(own, line)
                     place, before = place + 1, own
-                    texts = shape.texts(array)
+                    texts = layers.taken_off(self.texts(array))
                     in_line = in_lines(texts)
-                    joined += [] if in_line is texts else [sum(map(ne, in_line, texts))]
-                    columns, totals = shape.numbers(record, holder, array)
+                    joined += 0 if in_line is texts else sum(map(ne, in_line, texts))
+                    columns, totals = self.numbers(record, holder, array)
                     whole = raw if not part else json_line(self._added(holder, id_, {})) + "\n"
                     yield from _items_of(id_, line, in_line, columns, totals, whole, continues)
             except ValueError as error:
-                raise FormatError(f"{error}{self.failure(record)}", path=path, line=line) from None
+                raise FormatError(f"{error}{_failure(record)}", path=path, line=line) from None
+        ids.check_read(path)
+        layers.log(path)
+        if joined:
+            texts_have = "1 hypothesis has" if joined == 1 else f"{joined:,} hypotheses have"
+            logger.warning("rerank: warning: %s: %s line ends or tabs, which are read as spaces", path, texts_have)
+
+    def folder_items(self, folder: str) -> Iterator[Item]:
+        """Yield the hypotheses of the .json and .jsonl files of a folder, in the order of their names."""
+        return self.items_of_files(files_in(folder, (".json", ".jsonl")))
 
     def _records(self, lines: Iterable[str], path: str) -> Iterator[tuple[Any, str, int, bool]]:
         """Each record, its text and its line, and whether it is the only one of a file that is named by its segment."""
-        ids, may_be_list = Ids(self.id_key), "" in self.shape.hyps
+        ids, may_be_list = Ids(self.id_key), "" in self.hyps
 
         def is_list(first: Any) -> bool:
             return may_be_list and not isinstance(first, list) and not ids.known(self._keys(first))
 
         records = json_records(lines, path, is_list)
-        first = [record for _, record in zip(range(2), records, strict=False)] if self.shape.of_file else []
+        first = [record for _, record in zip(range(2), records, strict=False)] if self.of_file else []
         for record in first:
             yield *record, len(first) == 1
         for record in records:
@@ -117,7 +99,7 @@ class RecordsFormat(NBestFormat):
 
     def _keys(self, record: Any) -> Any:
         """The part of a record in which its id is looked for."""
-        return record if self.id_key or not isinstance(record, dict) else self.shape.of_ids(record)
+        return record if self.id_key or not isinstance(record, dict) else self.of_ids(record)
 
     def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
         """Yield the record of a list as it was read or, with `rescored`, in its order with its totals and features."""
@@ -126,12 +108,12 @@ class RecordsFormat(NBestFormat):
         if rescored is None and record is not None:
             yield raw
             return
-        base = self.shape.composed(nbest.texts) if record is None else record
+        base = self.composed(nbest.texts) if record is None else record
         described = nbest
         if rescored is not None:
             described = reordered(nbest, rescored)
             (holder,) = self.holders(base)
-            self.shape.arrange(holder, self.shape.hypotheses(holder), rescored.order)
+            self.arrange(holder, self.hypotheses(holder), rescored.order)
         end = "\r\n" if raw.endswith("\r\n") else "\n"
         yield json_line(self._added(base, nbest.segment_id, _values(described))) + end
 
@@ -140,15 +122,22 @@ class RecordsFormat(NBestFormat):
         try:
             record = read_json(raw)
             (holder,) = self.holders(record)
-            texts = self.shape.texts(self.shape.hypotheses(holder))
+            texts = Layers().taken_off(self.texts(self.hypotheses(holder)))
         except ValueError:
             return None
-        return record if list(in_lines(texts)) == nbest.texts else None
+        return record if [*in_lines(texts)] == nbest.texts else None
 
     def _added(self, record: Any, id_: str, values: dict[str, Any]) -> dict[str, Any]:
         """The record, or the array under the key of lists, with the id of the list and these values beside."""
-        base = record if isinstance(record, dict) else {next(filter(None, self.shape.hyps)): record}
+        base = record if isinstance(record, dict) else {next(filter(None, self.hyps), HYPS[0]): record}
         return {**base, ADDED: {"segment": id_, **values}}
+
+
+def _failure(record: Any) -> str:
+    """The end of an error: the reason that a record gives for which it has no list, as a request that failed does."""
+    error = next(iter([*found(record, "response.body.error"), *found(record, "error")]), None)
+    message = error.get("message") if isinstance(error, dict) else error
+    return f"; the request failed: {' '.join(str(message).split())}" if message else ""
 
 
 def _items_of(

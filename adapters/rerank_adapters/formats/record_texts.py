@@ -19,9 +19,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rerank_adapters.formats.named_columns import delimited_rows, separator_of
 from rerank_adapters.formats.record_keys import JsonKeys, form_option, own_keys
 from rerank_adapters.formats.records import ID_KEYS, OF_ROLE, TEXT_KEYS, Ids, Role, json_records
+from rerank_adapters.formats.table_rows import delimited_rows, separator_of
 from rerank_plugins import FormatError
 from rerank_plugins.core.json_and_toml import read_json
 

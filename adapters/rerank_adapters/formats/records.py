@@ -10,7 +10,7 @@ counted: the key probably has the ids, and `id_key` must name it, or say `none`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, Literal, NamedTuple
 
@@ -56,7 +56,8 @@ WANTED = "expected JSON lines or one JSON document"
 
 
 def found(value: Any, path: str) -> list[Any]:
-    """All values at a path: `a.b` a key in a key, `[]` each element, `-1` an element, `**a` the holders of a key a.
+    """All values at a path: `a.b` a key in a key, `[]` each element, `-1` an element, `**a|b` the
+    objects with a key a or b.
 
     >>> found({"a": {"b": [[1, 2], [3]]}}, "a.b.[].0"), found([{"x": {"a": 1}}], "**a"), found(7, "")
     ([1, 3], [{'a': 1}], [7])
@@ -66,7 +67,7 @@ def found(value: Any, path: str) -> list[Any]:
         if step == "[]":
             here = [element for each in here if isinstance(each, list) for element in each]
         elif step.startswith("**"):
-            here = [holder for each in here for holder in _holders(each, step[2:])]
+            here = [holder for each in here for holder in _holders(each, {*step[2:].split("|")})]
         elif step.removeprefix("-").isdigit():
             at = int(step)
             here = [each[at] for each in here if isinstance(each, list) and -len(each) <= at < len(each)]
@@ -75,12 +76,12 @@ def found(value: Any, path: str) -> list[Any]:
     return here
 
 
-def _holders(value: Any, key: str) -> Iterator[Any]:
-    if isinstance(value, dict) and key in value:
+def _holders(value: Any, keys: Set[str]) -> Iterator[Any]:
+    if isinstance(value, dict) and not keys.isdisjoint(value):
         yield value
     elif isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from _holders(inner, key)
+            yield from _holders(inner, keys)
 
 
 # --- ids
@@ -132,6 +133,13 @@ class Ids:
             advice = "name another key by the option id_key, or number the records by id_key=none"
             raise ValueError(f"the id {id_!r} occurs twice, first on line {self._lines[id_]}; {advice}")
         self._lines[id_] = line
+
+    def check_hypotheses(self, array: Sequence[Any]) -> None:
+        """Raise ValueError for an array whose elements have ids of segments, so that they are no hypotheses of one."""
+        first, second = (self.known(element) for element in (array[0], array[-1]))
+        if first and second and first != second and not (first.isdigit() and int(first) in (0, 1)):
+            fault = f"the elements of an array have the ids {first!r} and {second!r}"
+            raise ValueError(f"{fault}, so they are records and no hypotheses: name what leads to each, as at=KEY.[]")
 
     def check_read(self, path: str) -> None:
         """Raise FormatError, once all records are read, where a key that was not read probably holds their ids."""
@@ -305,6 +313,7 @@ def _decoded(text: str, at: int) -> tuple[Any, int]:
 
 def _check_complete(rest: str, begun: int, path: str) -> None:
     """Raise FormatError for an array or another value whose end is missing, with the line where it goes wrong."""
+    rest = rest.rstrip()
     why, line = "cut short: a bracket is not closed", begun
     try:
         _decoded(rest, 0)

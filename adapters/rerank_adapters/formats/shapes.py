@@ -1,42 +1,71 @@
-"""The shape of a record of JSON: the paths that lead to the hypotheses of a list, to their texts and their numbers."""
+"""The shape of the records of a program: the paths that lead to the hypotheses of a list, their texts and numbers.
+
+A path is keys with dots between them; `[]` is each element of an array, `0` or `-1` one of them, and `**a|b` each
+object that has one of these keys, wherever it is nested. A path of numbers begins at the hypothesis, or with `^` at the
+object that holds the list, where it leads to a number for each; with `-` before it the negation is read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, isfinite
 from operator import mul
 from typing import Any
 
-from rerank_adapters.formats.records import ADDED, found
+from rerank_adapters.formats.records import ADDED, ID_KEYS, found, keys_found
+from rerank_plugins import option
 from rerank_plugins.kit.files.text import finite
 
 Columns = Mapping[str, Sequence[Any]]  # a number for each hypothesis by the name of the feature
+
+HYPS = (
+    "nbest", "n_best", "nbest_list", "hyps", "hypotheses", "hypos", "samples", "preds", "predictions", "candidates",
+    "beams", "beam", "generations", "completions", "responses", "outputs", "translations", "sequences", "alternatives",
+    "choices", "texts", "transcripts", "pred_texts", "tgt", "translation", "output", "hyp", "pred", "results",
+)  # fmt: skip
+TEXTS = (
+    "", "text", "hyp", "hypothesis", "sentence", "transcript", "transcription", "translation", "translation_text",
+    "generated_text", "pred", "pred_text", "prediction", "output", "content", "message.content", "tgt", "words", "[]",
+    "0",
+)  # fmt: skip
+TOTALS = (
+    "score", "total", "total_score", "logprob", "log_prob", "avg_logprob", "cumulative_logprob", "confidence", "1",
+    "^scores.[]", "^logprobs.[]", "^log_probs.[]", "^total_scores.[]",
+)  # fmt: skip
+NO_FEATURES = ("index", "rank", *ID_KEYS)  # keys of a hypothesis whose numbers say nothing of it
 
 
 @dataclass(frozen=True)
 class Shape:
     """The paths in the records of a program; of several the first counts that leads somewhere.
 
-    `wanted`    what a record must have, in errors
-    `at`        from a record to the objects that hold a list each
-    `hyps`      from such an object to the array of its hypotheses; "" is the object itself, an array or a list of one
-    `text`      from a hypothesis to its text or its tokens; or a function that returns it, None where there is none
-    `total`     from a hypothesis to its total or, with `^`, from the holder to an array of totals, and with `-` before
-                it to their negation; or the name of the feature that is the total
-    `features`  the same for each feature; or a function of the holder and its hypotheses, which returns columns
-    `beside`    further keys of the holder whose arrays, or objects of arrays, have a value for each hypothesis
-    `of_first`  keys of the holder that repeat what the first element under another key is
-    `of_ids`    the keys of a record among which its id is looked for, where these are not all
-    `of_file`   whether the only record of a file has the name of the file as its id
+    Where users name no path, those that are usual are tried (HYPS, TEXTS, TOTALS), and every other key with a number is
+    a feature. The fields without a `doc` are not set by users:
+
+    `wanted`       what a record must have, in errors
+    `more_texts`   paths of texts after `text`
+    `text_by`      a function that returns the text of a hypothesis, None where there is none
+    `features_by`  a function of a holder and its hypotheses, which returns the features by name
+    `beside`       further keys of the holder whose arrays, or objects of arrays, have a value for each hypothesis
+    `of_first`     keys of the holder that repeat what the first element under another key is
+    `of_ids`       a function that returns the keys of a record among which its id is looked for
+    `of_file`      whether the only record of a file has the name of the file as its id
     """
 
-    wanted: str
-    hyps: tuple[str, ...]
-    text: tuple[str, ...] | Callable[[Any], Any] = ("",)
-    total: tuple[str, ...] = ()
-    features: Mapping[str, tuple[str, ...]] | Callable[[Any, Sequence[Any]], Columns] = field(default_factory=dict)
-    at: str = ""
+    hyps: tuple[str, ...] = option((), doc="path of the array of hypotheses; default: nbest, hyps, samples, beams …")
+    text: tuple[str, ...] = option(
+        (), doc="path from a hypothesis to its text or tokens; default: text, hyp … or itself"
+    )
+    total: tuple[str, ...] = option((), doc="path from a hypothesis to its total, with ^ from the record to those of"
+                                            " all, with - negated; default: score, total, logprob …")  # fmt: skip
+    features: tuple[str, ...] = option((), doc="such paths, as NAME=PATH or PATH; default: all other keys with numbers")
+    at: str = option("", doc="path from a document to the records that hold a list each, such as results.[]")
+    n: int = option(0, doc="sequences of each segment (num_return_sequences), where an object holds a batch")
+    wanted: str = ""
+    more_texts: tuple[str, ...] = ()
+    text_by: Callable[[Any], Any] | None = None
+    features_by: Callable[[Any, Sequence[Any]], Columns] | None = None
     beside: tuple[str, ...] = ()
     of_first: Mapping[str, str] = field(default_factory=dict)
     of_ids: Callable[[Mapping[str, Any]], Any] = dict
@@ -44,65 +73,88 @@ class Shape:
 
     def holders(self, record: Any) -> list[Any]:
         """The objects of a record that hold a list each. Raises ValueError where there is none."""
-        if holders := found(record, self.at):
-            return holders
-        raise ValueError(f"expected {self.wanted}")
+        holders = found(record, self.at)
+        if self.at.startswith("**"):
+            holders = [holder for holder in holders if self._shows_texts(holder)]
+        if not holders:
+            raise ValueError(self._mismatch(record))
+        return holders if not self.n else self._of_batch(record)
 
     def hypotheses(self, holder: Any) -> list[Any]:
-        """The hypotheses of a list. Raises ValueError where there are none."""
-        for path in self.hyps:
+        """The hypotheses of a list. Raises ValueError where there are none, and where two usual keys may have them."""
+        arrays = {}
+        for path in self.hyps or HYPS:
             for array in found(holder, path):
-                if isinstance(array, list) and array:
-                    return array
                 if isinstance(array, dict) and not path:
-                    return [array]
-        raise ValueError(f"expected {self.wanted}")
+                    array = [array]
+                if isinstance(array, list) and array and (self.hyps or self._is_list(array)):
+                    arrays[path] = array
+            if arrays and self.hyps:
+                break
+        if len(arrays) > 1:
+            first, second, *_ = arrays
+            raise ValueError(f"{first!r} and {second!r} may both have the hypotheses: name one, as hyps={first}")
+        if not arrays:
+            raise ValueError(self._mismatch(holder))
+        return next(iter(arrays.values()))
 
     def texts(self, array: Sequence[Any]) -> list[str]:
         """The text of each hypothesis. Raises ValueError where one has none."""
-        paths = self.text
-        if callable(paths):
-            texts = [paths(hypothesis) for hypothesis in array]
+        paths = (*self.text, *self.more_texts) or TEXTS
+        if self.text_by is not None:
+            texts = [self.text_by(hypothesis) for hypothesis in array]
         elif paths[0] == "" and {*map(type, array)} == {str}:
             texts = [*array]
         else:
             texts = [_joined(hypothesis, paths) for hypothesis in array]
         if not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"expected {self.wanted}")
+            raise ValueError(self._mismatch(array[0]))
         return [text.strip() for text in texts]
 
     def numbers(self, record: Any, holder: Any, array: Sequence[Any]) -> tuple[Columns, Sequence[Any]]:
         """The features by name and the totals, one for each hypothesis; those that reranking added come first.
 
-        A feature that a hypothesis lacks is none of the list. Raises ValueError for too few or too many numbers.
+        A feature that a hypothesis lacks is none of the list. Raises ValueError for too few or too many numbers, and
+        for a path that the user has named and that leads to none.
         """
         added = record.get(ADDED) if isinstance(record, dict) else None
         given = added if isinstance(added, dict) else {}
         if isinstance(given.get("features"), dict):
             columns: Columns = {name: of_all(name, values, array) for name, values in given["features"].items()}
         else:
-            made = self.features(holder, array) if callable(self.features) else self._columns(holder, array)
+            made = self._features(holder, array)
             columns = {name: values for name, values in made.items() if values and None not in values}
         if "scores" in given:
             return columns, of_all("scores", given["scores"], array)
         totals = next((columns[name] for name in self.total if name in columns), None)
-        totals = totals or numbers(holder, array, self.total)
+        if totals is None:
+            totals = numbers(holder, array, self.total or (() if self.wanted else TOTALS))
+        if self.total and not self.wanted and (not totals or None in totals):
+            raise ValueError(f"no number under {self.total[0]!r}, which total names{keys_found(array[0])}")
         return columns, [] if None in totals else totals
 
-    def _columns(self, holder: Any, array: Sequence[Any]) -> Columns:
-        named: Mapping[str, tuple[str, ...]] = {} if callable(self.features) else self.features
-        return {name: numbers(holder, array, paths) for name, paths in named.items()}
+    def _features(self, holder: Any, array: Sequence[Any]) -> Columns:
+        if self.features_by is not None:
+            return self.features_by(holder, array)
+        if self.wanted or self.features:
+            named = {feature.partition("=")[0]: feature.rpartition("=")[2] for feature in self.features}
+            columns = {name: numbers(holder, array, (path,)) for name, path in named.items()}
+            if missing := next((name for name, values in columns.items() if not values or None in values), None):
+                raise ValueError(f"no number under {named[missing]!r}, which features names{keys_found(array[0])}")
+            return columns
+        total = next((path for path in self.total or TOTALS if any(found(each, path) for each in array)), "")
+        keys = [key for key in array[0] if key not in (*NO_FEATURES, total)] if isinstance(array[0], dict) else []
+        return {key: [number(each.get(key)) if isinstance(each, dict) else None for each in array] for key in keys}
 
     def composed(self, texts: Sequence[str]) -> dict[str, Any]:
         """A record with these hypotheses and nothing else."""
-        path = self.text[0] if not callable(self.text) else "text"
-        hypotheses = [_under(path, text) for text in texts]
-        made: dict[str, Any] = _under(next(filter(None, self.hyps)), hypotheses)
+        path = (*self.text, *self.more_texts, "text")[-1 if self.text_by else 0]
+        made: dict[str, Any] = _under(next(filter(None, self.hyps), HYPS[0]), [_under(path, text) for text in texts])
         return made
 
     def arrange(self, holder: Any, array: list[Any], order: Sequence[int]) -> None:
         """Put the hypotheses of a holder, and all that it has for each of them, into another order."""
-        given = [path.lstrip("-").removeprefix("^").partition(".[]")[0] for path in self.total if "^" in path]
+        given = [path.lstrip("-")[1:].partition(".[]")[0] for path in self.total or TOTALS if "^" in path]
         beside = [value for key in (*given, *self.beside) for value in found(holder, key)]
         inner = [value for each in beside if isinstance(each, dict) for value in each.values()]
         for values in (array, *beside, *inner):
@@ -112,6 +164,61 @@ class Shape:
             if isinstance(holder, dict) and key in holder and isinstance(holder.get(other), list) and holder[other]:
                 first = holder[other][0]
                 holder[key] = first[0] if isinstance(first, list) and first else first
+
+    def _of_batch(self, record: Any) -> list[Any]:
+        """A record for each `n` hypotheses of a batch. Raises ValueError for a batch of another size."""
+        path = self.hyps[0]
+        array = next(iter(found(record, path)), None) if ADDED not in record else None
+        if not isinstance(array, list):
+            return [record]
+        if len(array) % self.n:
+            raise ValueError(f"{len(array)} sequences, expected a multiple of n = {self.n}")
+        keys = [path, *(path[1:].partition(".[]")[0] for path in self.total if path.startswith("^"))]
+        whole = {key: record[key] for key in keys if isinstance(record.get(key), list) and record[key]}
+        starts = range(0, len(array), self.n)
+        return [{key: of_all[at : at + self.n] for key, of_all in whole.items()} for at in starts]
+
+    def _shows_texts(self, holder: Any) -> bool:
+        """Whether the first hypothesis of a holder has a text, so that its list is one of hypotheses."""
+        try:
+            return bool(self.texts(self.hypotheses(holder)[:1]))
+        except ValueError:
+            return False
+
+    def _is_list(self, array: Sequence[Any]) -> bool:
+        """Whether an array under a usual key holds hypotheses: the first one has a text."""
+        paths = (*self.text, *self.more_texts) or TEXTS
+        return _joined(array[0], paths) is not None
+
+    def _mismatch(self, value: Any) -> str:
+        if self.wanted:
+            return f"expected {self.wanted}"
+        if self.hyps:
+            return f"no hypotheses with a text under {self.hyps[0]!r}, which hyps names{keys_found(value)}"
+        return f"no hypotheses under a usual key{keys_found(value)}; name the keys, {advice(value)}"
+
+
+def advice(record: Any) -> str:
+    """The option that would read a record whose shape is unknown: that of its first array of texts or objects."""
+    for path, array in _arrays(record):
+        text = next((path for path in TEXTS if _joined(array[0], (path,)) is not None), None)
+        if text is None and isinstance(array[0], dict):
+            text = next((key for key, value in array[0].items() if isinstance(value, str) and " " in value), None)
+        if text is not None:
+            at, _, hyps = path.rpartition(".[].")
+            options = [f"at={at}.[]"] * bool(at) + [f"hyps={hyps}"] + [f"text={text}"] * bool(text)
+            return f"--format json,{','.join(options)}"
+    return "--format json,hyps=KEY,text=KEY"
+
+
+def _arrays(value: Any, path: str = "") -> Iterator[tuple[str, list[Any]]]:
+    """The arrays in a value with their paths; of an array of arrays, the inner ones come first."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _arrays(inner, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and value:
+        yield from _arrays(value[0], f"{path}.[]" if path else "[]")
+        yield path, value
 
 
 def numbers(holder: Any, array: Sequence[Any], paths: Iterable[str]) -> list[Any]:

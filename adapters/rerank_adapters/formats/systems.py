@@ -14,7 +14,7 @@ from pathlib import Path
 from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.reading import lists_of_lines, stream_file
 from rerank_adapters.formats.recognition import guess_file, unambiguous
-from rerank_adapters.formats.record_lists import RecordsFormat
+from rerank_adapters.formats.record_lists import Records
 from rerank_adapters.formats.record_texts import record_texts, shows_records, shows_table
 from rerank_adapters.formats.references import ReferenceForm, References, named_form, read_lines, references_of
 from rerank_plugins import FormatError, NBestList
@@ -41,7 +41,7 @@ def read_outputs(path: str | Path, form: ReferenceForm = "auto") -> References:
         shown = None  # a row for each segment, with a column such as `pred_text` for its output
     records = named == "json" or (named == "auto" and shows_records(lines, "output"))
     if shown is not None and not keys.key:
-        has_id_key = isinstance(FORMATS[shown].made, RecordsFormat)
+        has_id_key = isinstance(FORMATS[shown].made, Records)
         if keys.id_key and not has_id_key:
             raise FormatError(
                 f"reads as lists in the format {shown}, and id_key is an option of records in JSON", path=name

@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from string import ascii_lowercase
 
-from rerank_adapters.formats.table_rows import Row, table_rows
+from rerank_adapters.formats.table_rows import table_rows
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.kit.files.text import display_name, open_text
@@ -119,7 +119,7 @@ def answer_lines(questions: Sequence[Question], choices: Iterable[int]) -> Itera
         yield f"{question.id}\t{ascii_lowercase[choice]}\n"
 
 
-def _rows(lines: Iterable[str], name: str) -> Iterator[Row]:
+def _rows(lines: Iterable[str], name: str) -> Iterator[tuple[int, list[str]]]:
     """The rows that are not empty: tab-separated without quoting if the first line has a tab, otherwise CSV."""
     stream = iter(lines)
     first = next(stream, "")
