@@ -1,42 +1,46 @@
 """`Pipeline`: features, a tuner and a metric; after `fit`, weights by which lists are reranked.
 
-It does what `rerank tune` and `rerank apply` do, with lists, references and plugins in memory. Its weights are the same
-file, so that a command applies what a program has fitted, and the other way round.
+It is a job, and does what `rerank extract`, `tune`, `apply` and `explain` do, with lists, references and plugins in
+memory. Its weights are the same file, so that a command applies what a program has fitted, and the other way round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any, Self
 
-from rerank_adapters.api.pipeline_parameters import PipelineParameters
+from rerank_adapters.api.jobs import job_of
 from rerank_adapters.apply import Pair, pairs_of, rerank
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.given import files_of, lists_of, numbered, pair_with
 from rerank_adapters.features.tables import RECORDED
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.references import ReferenceForm
-from rerank_adapters.job.config import read_config
+from rerank_adapters.job.config import Config, read_config
 from rerank_adapters.job.job import TUNE, Job
-from rerank_adapters.job.models import all_plugins, label_of, several
+from rerank_adapters.job.models import all_plugins, labelled
 from rerank_adapters.report.explanation import Explanation
 from rerank_adapters.reranker import Reranked
 from rerank_adapters.run.explain import explain
 from rerank_adapters.run.learn import TuningOutcome, compare_tuners, features_of, learn
+from rerank_adapters.runtime.progress import showing
 from rerank_adapters.tuning.cross_validation import CrossValidation
 from rerank_adapters.weights import Weights, read_weights, write_weights
-from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList
+from rerank_plugins import ConfigError, FeatureTable, NBestList
 from rerank_plugins.core.columns import one_line
 from rerank_plugins.core.errors import suggestion
+from rerank_plugins.core.files import without_cache
 from rerank_plugins.core.plugins import Registry
 
 TABLE = Path("table")  # what messages call a table in memory
 OBJECTS = "objects"  # the key of a provenance under which labels of objects are recorded
 
 
-class Pipeline(PipelineParameters):
+class Pipeline:
     """Extracts features of n-best lists, tunes their weights, and reranks lists by them.
 
     `features`  one or many, each as `load` takes it; a mapping gives them labels. The decoder's own come first
@@ -49,14 +53,49 @@ class Pipeline(PipelineParameters):
     `cache`     whether values and parses are kept on disk, as the commands keep them
     `config`    further settings, as a config has them (`from_config`)
 
-    Options are checked at once; models are read when they are first used. Nothing is printed, unless a method is told
-    `progress=True`. Raises PluginError, ConfigError and TypeError as `load` does.
+    Parameters are kept as they were given, so that scikit-learn can clone a pipeline. Options are checked at once;
+    models are read when they are first used. Nothing is printed, unless a method is told `progress=True`. Raises
+    PluginError, ConfigError and TypeError as `load` does.
 
     >>> lists = [NBestList.from_texts(["so is it", "so it is"], [-1.0, -2.0]) for _ in range(4)]
     >>> pipeline = Pipeline("reciprocal-rank", tuner="mert", metric="wer").fit(lists, ["so it is"] * 4)
     >>> pipeline.predict(lists)[0].best
     'so it is'
     """
+
+    def __init__(
+        self,
+        features: object = (),
+        *,
+        tuner: object = "mira",
+        metric: object = "bleu",
+        text: str | Sequence[str] | None = None,
+        language: str = "",
+        jobs: int = 2,
+        seed: int = 1,
+        cache: bool = True,
+        config: Config | None = None,
+    ) -> None:
+        self.features, self.tuner, self.metric, self.text = features, tuner, metric, text
+        self.language, self.jobs, self.seed, self.cache, self.config = language, jobs, seed, cache, config
+        self._weights: Weights | None = None
+        self._learnt: TuningOutcome | None = None
+        self._build()
+
+    def _build(self) -> None:
+        job = job_of(
+            self.features, tuner=self.tuner, metrics=[self.metric], text=self.text, language=self.language,
+            jobs=self.jobs, seed=self.seed, config=self.config,
+        )  # fmt: skip
+        with self._settings(False):
+            job.check()
+        self._job = self._fitted_job = job
+
+    @contextmanager
+    def _settings(self, progress: bool) -> Iterator[None]:
+        """In the block, progress is shown or not, and the cache used or not, whatever the caller's settings are."""
+        with showing(progress), nullcontext() if self.cache else without_cache():
+            yield
 
     @property
     def weights_(self) -> Weights:
@@ -148,19 +187,16 @@ class Pipeline(PipelineParameters):
         Raises ConfigError for a pipeline that is not fitted, for other features than those of the weights, and, with
         the feature and the list, where a feature needs a source or totals that the list lacks.
         """
-        lists, weights = lists_of(nbests), self.weights_
+        lists, extraction = lists_of(nbests), self._fitted_job.extraction()
         with self._settings(progress):
-            extraction = self._fitted_job.extraction()
             if table is None:
-                pairs = extraction.stream(lists)
-            else:
-                pairs = pairs_of(lists, extraction.columns(lists, table, TABLE, all_columns=True))
-            return list(self._reranked(weights, pairs))
+                return list(self._reranked(extraction.stream(lists)))
+            return list(self._reranked(pairs_of(lists, extraction.columns(lists, table, TABLE, all_columns=True))))
 
     def predict_iter(self, stream: Iterable[NBestList], *, progress: bool = False) -> Iterator[Reranked]:
         """Yield each list in its new order as soon as it has come, in the order of arrival and in bounded memory."""
-        pairs = self._fitted_job.extraction().stream(numbered(stream), at_once=True)
-        return self._step_by_step(self._reranked(self.weights_, pairs), progress)
+        ranked = self._reranked(self._fitted_job.extraction().stream(numbered(stream), at_once=True))
+        return self._step_by_step(ranked, progress)
 
     def score(
         self,
@@ -189,11 +225,10 @@ class Pipeline(PipelineParameters):
         score = float(measure.metric.score(totals))
         return score if measure.metric.higher_is_better else 0.0 - score  # and not -0.0
 
-    def _reranked(self, weights: Weights, pairs: Iterable[Pair]) -> Iterator[Reranked]:
-        job = self._fitted_job
-        measure = job.measures[0] if weights.decision == "mbr" else None
-        for one in rerank(pairs, weights, measure, features=job.features(), form=job.format):
-            yield Reranked(*one)
+    def _reranked(self, pairs: Iterable[Pair]) -> Iterator[Reranked]:
+        job, weights = self._fitted_job, self.weights_
+        ranked = rerank(pairs, weights, job.measures[0], features=job.features(), form=job.format)
+        return (Reranked(*one) for one in ranked)
 
     def _step_by_step(self, ranked: Iterator[Reranked], progress: bool) -> Iterator[Reranked]:
         """The same lists; between two of them, the settings of this pipeline are not those of the caller."""
@@ -243,15 +278,13 @@ class Pipeline(PipelineParameters):
         FormatError for a damaged file, ConfigError and PluginError where its features cannot be made.
         """
         weights, registry = read_weights(path), all_plugins()
-        named = objects.items() if isinstance(objects, Mapping) else ((label_of(one), one) for one in several(objects))
-        given = {str(label): plugin for label, plugin in named}
-        labels, seed = _labels_and_seed(weights.provenance, path)
-        if lacking := [label for label in labels if label not in given]:
+        given, record = labelled(objects) if objects != () else {}, weights.provenance
+        if lacking := [label for label in record.get(OBJECTS, ()) if label not in given]:
             known = f"{lacking[0]!r} is an object of a class of your own"
             raise ConfigError(f"{path}: {known}: give it, as in Pipeline.load({str(path)!r}, objects=[{lacking[0]}()])")
-        job = Job.of_record(weights.provenance, Path(path).absolute(), registry)
-        own = {"seed": seed, "tuner": recorded_tuner(weights.provenance, registry)}
-        pipeline = cls._of_job(job, objects=given, **{**own, **parameters})
+        job = Job.of_record(record, Path(path).absolute(), registry)
+        own = {"seed": record.get("seed", 1), "tuner": recorded_tuner(record, registry)}
+        pipeline = cls._of_job(job, given, **{**own, **parameters})
         pipeline._weights = weights
         return pipeline
 
@@ -268,13 +301,13 @@ class Pipeline(PipelineParameters):
         return cls._of_job(job, **{"seed": config.seed, "jobs": config.jobs, **parameters})
 
     @classmethod
-    def _of_job(cls, job: Job, *, objects: Mapping[str, object] = {}, **parameters: Any) -> Pipeline:
-        """The pipeline of a job. Labels of objects are replaced by these."""
+    def _of_job(cls, job: Job, objects: Mapping[str, object] = {}, **parameters: Any) -> Pipeline:
+        """The pipeline of a job, in which objects stand for the labels that a record has of them."""
         config = job.config
         features: Any = list(config.feature)
-        if any(table.get("use") in objects for table in features):
-            features = {t.get("label", t["use"]): objects.get(t["use"], t) for t in features}
-        metric = objects.get(config.metric[0].get("use", ""), config.metric[0])
+        if objects:
+            features = {table.get("label", table["use"]): objects.get(table["use"], table) for table in features}
+        metric = objects.get(config.metric[0]["use"], config.metric[0])
         own = {"tuner": config.tuner, "metric": metric, "language": config.language, "config": config}
         return cls(features, **{**own, **parameters})
 
@@ -295,15 +328,64 @@ class Pipeline(PipelineParameters):
         warn([*data.findings, *data.doubts])
         return job, data, features_of(job, data, table, TABLE)
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  scikit-learn's signature
+        """The parameters of the constructor by name, as scikit-learn asks for them.
 
-def _labels_and_seed(provenance: Mapping[str, Any], path: str | Path) -> tuple[list[str], int]:
-    """The labels of objects that weights record, and the seed. Raises FormatError for what they cannot be."""
-    labels, seed = provenance.get(OBJECTS, []), provenance.get("seed", 1)
-    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        raise FormatError(f"provenance: {OBJECTS} is {labels!r:.60}, wanted a list of labels", path=str(path))
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise FormatError(f"provenance: seed is {seed!r:.60}, wanted a number of 0 or more", path=str(path))
-    return labels, seed
+        >>> Pipeline("length", seed=2).get_params()["seed"]
+        2
+        """
+        return {name: getattr(self, name) for name in DEFAULTS}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters of the constructor; the pipeline is then not fitted.
+
+        Raises what the constructor raises, and ConfigError for unknown names; nothing is changed then.
+
+        >>> Pipeline("length").set_params(tuner="pro").tuner
+        'pro'
+        """
+        for name in parameters:
+            if name not in DEFAULTS:
+                raise ConfigError(f"a pipeline has no parameter {name!r}{suggestion(name, DEFAULTS)}")
+        changed = type(self)(**(self.get_params() | parameters))  # checks all of them before any is changed
+        self.__dict__.update(changed.__dict__)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn's searches ask for: references are wanted, and are neither classes nor numbers."""
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
+
+    def __repr__(self) -> str:
+        """The constructor call, with the parameters that are not the defaults; of a config, only that there is one."""
+        given = {k: v for k, v in self.get_params().items() if type(v) is not type(DEFAULTS[k]) or v != DEFAULTS[k]}
+        shown = [f"{k}={'…' if k == 'config' else repr(_by_name(v))}" for k, v in given.items()]
+        return f"Pipeline({', '.join(part.removeprefix('features=') for part in shown)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        config = self._fitted_job.config
+        features = [part.table(config.base, objects=True) for part in self._fitted_job.parts("feature")]
+        of_table = {"feature": features, "nbest": config.nbest, "language": config.language}  # that `fit` was given
+        own = {"_weights": self._weights, "_learnt": self._learnt, "_fitted": of_table}
+        return self.get_params() | own
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        changes = state.pop("_fitted")
+        self.__dict__.update(state)
+        self._build()
+        self._fitted_job = self._job.changed(**changes)
+
+
+_own = list(signature(Pipeline).parameters.values())
+DEFAULTS: Mapping[str, Any] = {parameter.name: parameter.default for parameter in _own}
+
+
+def _by_name(value: Any) -> Any:
+    """A parameter with names in the place of tables that have nothing else."""
+    if isinstance(value, Mapping):
+        return value["use"] if value.keys() == {"use"} else {key: _by_name(item) for key, item in value.items()}
+    return [_by_name(item) for item in value] if isinstance(value, list) else value
 
 
 def recorded_tuner(provenance: Mapping[str, Any], registry: Registry) -> dict[str, Any] | str:

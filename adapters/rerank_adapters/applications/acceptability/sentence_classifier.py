@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 
-from rerank_adapters.api.pipeline_parameters import job_of
+from rerank_adapters.api.jobs import job_of
 from rerank_adapters.applications.acceptability.classifier import Classifier, Kind, fit_logistic, fit_thresholds
 from rerank_adapters.applications.acceptability.classifier_file import (
     KINDS,
