@@ -117,7 +117,7 @@ def test_stars_need_an_interval_without_zero_in_every_report(interval, p, marks,
 
 def test_numbers():
     comparison = Comparison(-0.5, Interval(-1.25, 0.25), 0.0123, 0.0001, 0.1, 1, 2, 3)
-    assert numbers.difference_interval(comparison) == "[-1.25, +0.25]"
+    assert comparison.interval.written == "[-1.25, +0.25]"
     assert numbers.p_values(comparison) == "p .012 <.001"
     assert numbers.p_value(1.0) == "1"
 

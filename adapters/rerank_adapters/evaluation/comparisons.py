@@ -69,7 +69,7 @@ class Comparison:
     @property
     def excludes_zero(self) -> bool:
         """Whether zero lies outside the 95 % interval of the difference; True where there is no interval."""
-        return self.interval is None or self.interval.low > 0 or self.interval.high < 0
+        return self.interval is None or self.interval.excludes_zero
 
     @property
     def stars(self) -> str:

@@ -224,7 +224,7 @@ def _html_cell(scores: SystemScore) -> str:
     compared = scores.comparison
     if compared is None:
         return f"{scores.score:.2f}{half}"
-    interval = f" [{compared.interval.low:+.2f}, {compared.interval.high:+.2f}]" if compared.interval else ""
+    interval = f" {compared.interval.written}" if compared.interval else ""
     return f"{scores.score:.2f}{half}<br>{compared.difference:+.2f}{compared.stars}{interval}"
 
 

@@ -58,6 +58,16 @@ class Interval(NamedTuple):
         """Half of its length, which tables write after ±."""
         return (self.high - self.low) / 2
 
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether all of it is above zero, or all of it below."""
+        return self.low > 0 or self.high < 0
+
+    @property
+    def written(self) -> str:
+        """An interval of differences as text: `[+0.12, +1.20]`."""
+        return f"[{self.low:+.2f}, {self.high:+.2f}]"
+
 
 def bootstrap_totals(statistics: FloatArray, samples: int, rng: np.random.Generator) -> FloatArray:
     """(samples, K): the sums of rows of `statistics` (segments, K) over segments drawn with replacement."""

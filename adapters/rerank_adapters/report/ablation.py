@@ -72,8 +72,7 @@ def _selection_table(result: Ablation, metric: str) -> Table:
 
 def _cells(trial: Trial) -> tuple[str, ...]:
     """Family, number of features, score, gain and its interval, and the p-values where there are some."""
-    bounds = trial.gain.interval
-    interval = "" if bounds is None else f"[{bounds.low:+.2f}, {bounds.high:+.2f}]"
+    interval = "" if trial.gain.interval is None else trial.gain.interval.written
     tested = [] if trial.holm is None or trial.gain.p is None else [trial.gain.p, trial.holm]
     cells = (trial.family, str(trial.features), numbers.score(trial.score), f"{trial.gain.value:+.2f}", interval)
     return (*cells, *map(numbers.p_value, tested))

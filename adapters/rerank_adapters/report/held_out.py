@@ -46,7 +46,7 @@ def gain_lines(held: HeldOutGain) -> Iterator[str]:
 def gain_text(held: HeldOutGain) -> str:
     """As `a gain of +0.84 [-1.20, +2.91]`, over which of two baselines; above 0 is better, for error rates too."""
     over = f" over the {held.baseline}" if held.baselines else ""
-    return f"a gain of {held.gain:+.2f} [{held.interval.low:+.2f}, {held.interval.high:+.2f}]{over}"
+    return f"a gain of {held.gain:+.2f} {held.interval.written}{over}"
 
 
 def doubt(held: HeldOutGain) -> str:
@@ -80,9 +80,8 @@ def held_out_table(systems: Mapping[str, HeldOutGain], metric: str) -> Table:
     baselines = sorted(first.baselines) or [FIRST]
     rows = []
     for name, held in systems.items():
-        interval = f"[{held.interval.low:+.2f}, {held.interval.high:+.2f}]"
         scores = [held.baselines.get(baseline, held.first) for baseline in baselines]
-        cells = (*map(numbers.score, (*scores, held.score)), f"{held.gain:+.2f} {interval}")
+        cells = (*map(numbers.score, (*scores, held.score)), f"{held.gain:+.2f} {held.interval.written}")
         rows.append((name, *cells, f"{100 * held.changed:.0f} %"))
     notes = [
         f"Held out: choices on {first.folds} folds of the {first.segments} tuning lists, each with weights tuned on "
@@ -156,8 +155,7 @@ def by_gain(trials: tuple[Trial, ...]) -> list[Trial]:
 
 def is_certain(trial: Trial) -> bool:
     """Whether the interval of its gain excludes zero."""
-    interval = trial.gain.interval
-    return interval is not None and not interval.low <= 0 <= interval.high
+    return trial.gain.interval is not None and trial.gain.interval.excludes_zero
 
 
 def noise(result: Contributions) -> str:

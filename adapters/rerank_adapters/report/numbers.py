@@ -25,12 +25,6 @@ def difference(comparison: Comparison) -> str:
     return f"{comparison.difference:+.2f}{comparison.stars}"
 
 
-def difference_interval(comparison: Comparison) -> str:
-    """As `[+0.12, +1.20]`; empty where there was no bootstrap."""
-    interval = comparison.interval
-    return "" if interval is None else f"[{interval.low:+.2f}, {interval.high:+.2f}]"
-
-
 def p_values(comparison: Comparison) -> str:
     """As `p .012 .009`: of the paired bootstrap, then of approximate randomisation; only of tests that were run."""
     values = [p_value(p) for p in (comparison.bootstrap_p, comparison.randomisation_p) if p is not None]

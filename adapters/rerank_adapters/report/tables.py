@@ -100,7 +100,8 @@ def _score_cell(metric: MetricResult, system: str) -> str:
 
 def _comparison_cell(comparison: Comparison) -> str:
     """The difference, its interval and its p-values, as far as they were computed, on lines of their own."""
-    lines = (numbers.difference(comparison), numbers.difference_interval(comparison), numbers.p_values(comparison))
+    interval = comparison.interval.written if comparison.interval else ""
+    lines = (numbers.difference(comparison), interval, numbers.p_values(comparison))
     return "\n".join(line for line in lines if line)
 
 

@@ -111,8 +111,7 @@ def gain_cell(data: TuningData, chosen: FloatArray, left: LongArray) -> str:
     first = data.statistics[data.table.offsets[:-1]]
     (gain,) = paired_gains([chosen, first], [(0, 1)], data.metric, Resampling(randomisation=0))
     assert gain.interval is not None
-    low, high = gain.interval
-    return f"{gain.value + 0.0:+.2f} [{low:+.2f}, {high:+.2f}], {100 * np.mean(left):.0f} %"
+    return f"{gain.value + 0.0:+.2f} {gain.interval.written}, {100 * np.mean(left):.0f} %"
 
 
 def at_home(lists: Lists) -> list[str]:
@@ -135,7 +134,7 @@ def rows_of(sets: dict[str, Lists]) -> Iterator[tuple[str, ...]]:
         everything = np.arange(lists.table.segments)
         tuned = Tuned.on(lists, everything)
         held = gain_over({FIRST: tuned.held.first}, tuned.held, lists.problem.metric, 0.0, tuned.seed)
-        gain = f"{held.gain:+.2f} [{held.interval.low:+.2f}, {held.interval.high:+.2f}]"
+        gain = f"{held.gain:+.2f} {held.interval.written}"
         yield name, "itself, by halves", f"{held.first:.2f}", gain, *at_home(lists), "no"
         recorded = lists.facts(everything).for_provenance(None)
         for other_name, other in sets.items():
