@@ -6,7 +6,7 @@ the file has:
     {"sentence_good": …, "sentence_bad": …, "field": …, "linguistics_term": …, "UID": …}
         JSON lines, the form of BLiMP (Warstadt et al. 2020)
     good<TAB>bad[<TAB>phenomenon]
-        tab-separated values; a first line that begins with `good<TAB>bad` names the columns and may name more of them
+        tab-separated values; a first line with two of the names in GOOD and BAD is a header and may name more columns
 
 The other columns, or BLiMP's `field`, `linguistics_term` (called `phenomenon` here) and `UID` (`paradigm`), tell
 the phenomenon of a pair and are kept by name (`groups`). The two sentences may be equal, as in one pair of BLiMP;
@@ -35,6 +35,8 @@ from rerank_plugins.kit.files.text import display_name, finite_value
 ScoredPairs = dict[str | None, dict[str, float]]  # reference, or None where scores need none -> hypothesis -> score
 BLIMP = {"linguistics_term": "phenomenon", "field": "field", "UID": "paradigm"}
 PLAIN = ("good", "bad", "phenomenon")
+GOOD = ("good", "sentence_good", "good_sentence", "acceptable", "grammatical", "correct")
+BAD = ("bad", "sentence_bad", "bad_sentence", "unacceptable", "ungrammatical", "incorrect")
 
 
 def read_sentence_pairs(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -144,8 +146,9 @@ def parse_pairs(lines: Iterable[str], name: str) -> Iterator[Pair]:
     columns: Sequence[str] | None = None  # none of JSON lines
     for place, (number, line) in enumerate(numbered):
         if place == 0 and not _is_record(line):
-            columns = line.split("\t") if is_header(line) else PLAIN[: line.count("\t") + 1]
-            if is_header(line):
+            header = header_columns(line)
+            columns = header or PLAIN[: line.count("\t") + 1]
+            if header:
                 continue
         cells = _blimp(line, name, number) if columns is None else _row(line, columns, name, number)
         good, bad = cells.pop("good").strip(), cells.pop("bad").strip()
@@ -156,12 +159,21 @@ def parse_pairs(lines: Iterable[str], name: str) -> Iterator[Pair]:
 
 def holds_pairs(line: str) -> bool:
     """Whether the first line of a file shows that it holds pairs: JSON, or a header that names the columns."""
-    return _is_record(line) or is_header(line)
+    return _is_record(line) or header_columns(line) is not None
 
 
-def is_header(line: str) -> bool:
-    """Whether a line is the header of a file of pairs, which names its columns."""
-    return line.rstrip("\r\n").split("\t")[:2] == ["good", "bad"]
+def header_columns(line: str) -> list[str] | None:
+    r"""The columns that the header of a file of pairs names, `good` and `bad` among them; None for any other line.
+
+    >>> header_columns("UID\tSentence_good\tsentence_bad"), header_columns("It rains.\tIt rain.")
+    (['paradigm', 'good', 'bad'], None)
+    """
+    names = line.rstrip("\r\n").split("\t")
+    columns = [
+        "good" if name.strip().lower() in GOOD else "bad" if name.strip().lower() in BAD else BLIMP.get(name, name)
+        for name in names
+    ]
+    return columns if columns.count("good") == columns.count("bad") == 1 else None
 
 
 def _is_record(line: str) -> bool:

@@ -8,8 +8,7 @@ from rerank_adapters.text.diagnostics import (
     unknown_rate,
     unknown_words,
 )
-from rerank_adapters.text.pipeline import TextPipeline, split_steps
-from rerank_adapters.text.steps import KINDS, in_language, is_step
+from rerank_adapters.text.pipeline import KINDS, TextPipeline, in_language, is_step, split_steps
 from rerank_adapters.text.styles import steps_between, steps_towards, style_of, undoing, whole_words
 
 __all__ = [

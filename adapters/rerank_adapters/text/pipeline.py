@@ -1,20 +1,151 @@
-"""Text pipelines: the steps that texts go through in order, and the one reading of all the ways to write them."""
+"""Text pipelines: the table of steps, and the steps that texts go through in order."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from rerank_adapters.text.steps import Step, StepKind, find_step
+from rerank_adapters.text.penn_tokens import penn_tokenize, penn_unescape
+from rerank_adapters.text.steps import (
+    DOTLESS,
+    FILLERS,
+    Step,
+    characters,
+    classes,
+    detokenize,
+    expand_contractions,
+    lowercase,
+    no_fillers,
+    no_noise,
+    no_punctuation,
+    no_unknown,
+    normalize,
+    numbers_to_words,
+    restored,
+    reverse,
+    side,
+    tokenize,
+    truecase,
+    undo_bpe,
+    undo_sentencepiece,
+    unescape,
+    uppercase,
+    whisper,
+)
 from rerank_plugins import ConfigError
+from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.files import resolve
 
 STEP = re.compile(r"[a-z][a-z-]*(?::.*)?")  # what follows a `+` and has another form belongs to an argument
 NONE = "none"  # no steps
+CASES = ("lowercase", "uppercase")
+
+
+@dataclass(frozen=True)
+class StepKind:
+    """A kind of step, written `name` or `name:argument`.
+
+    `make`        builds the step from its argument
+    `argument`    describes the text after the colon, "" where no argument is allowed
+    `default`     the argument where none is written; without a default it is required, unless it is `optional`
+    `takes_file`  whether the argument is a file
+    `package`     the distribution whose version belongs in signatures
+    """
+
+    name: str
+    make: Callable[[str], Step]
+    argument: str = ""
+    default: str = ""
+    takes_file: bool = False
+    package: str = ""
+    optional: bool = False
+
+    def describe(self, argument: str) -> str:
+        """The step with all that its result depends on: the argument, the file's checksum, the package version."""
+        if self.takes_file:
+            return f"{self.name}:sha256-{_digest(argument)}"
+        full = f"{self.name}:{argument}" if argument else self.name
+        if not self.package:
+            return full
+        try:
+            return f"{full}({self.package}-{version(self.package)})"
+        except PackageNotFoundError:
+            self.make(argument)  # raises an error that names the package to install
+            return full
+
+
+def _without_argument(function: Step) -> Callable[[str], Step]:
+    return lambda argument: function
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        StepKind("side", side, "source or target", default="target"),
+        StepKind("reverse", _without_argument(reverse)),
+        StepKind("undo-bpe", _without_argument(undo_bpe)),
+        StepKind("undo-sentencepiece", _without_argument(undo_sentencepiece)),
+        StepKind("unescape", _without_argument(unescape)),
+        StepKind("penn-tokenize", _without_argument(penn_tokenize)),
+        StepKind("penn-unescape", _without_argument(penn_unescape)),
+        StepKind("tokenize", tokenize, "a language code (tokenize:en)", package="sacremoses"),
+        StepKind("detokenize", detokenize, "a language code (detokenize:en)", package="sacremoses"),
+        StepKind("lowercase", lowercase, "a language code (lowercase:tr)", optional=True),
+        StepKind("uppercase", uppercase, "a language code (uppercase:tr)", optional=True),
+        StepKind("truecase", truecase, "a model file (truecase:truecase-model.en)", takes_file=True),
+        StepKind("classes", classes, "a file of classes (classes:classes.tsv)", takes_file=True),
+        StepKind("no-punctuation", no_punctuation, "the characters kept within words", default="'"),
+        StepKind("expand-contractions", _without_argument(expand_contractions)),
+        StepKind("no-fillers", no_fillers, "the fillers (no-fillers:uh,um)", default=FILLERS),
+        StepKind("characters", _without_argument(characters)),
+        StepKind("restore-sentence", restored),
+        StepKind("no-unknown", _without_argument(no_unknown)),
+        StepKind("no-noise", _without_argument(no_noise)),
+        StepKind("numbers-to-words", numbers_to_words, "a language code", default="en", package="num2words"),
+        StepKind("whisper", whisper, "en or basic", default="en", package="whisper-normalizer"),
+        StepKind("normalize-unicode", normalize, "a normal form (NFC, NFKC)", default="NFC"),
+    )
+}
+
+
+def is_step(step: str) -> bool:
+    """Whether a text begins with the name of a step."""
+    return step.partition(":")[0] in KINDS
+
+
+def find_step(step: str) -> tuple[StepKind, str]:
+    """The kind and the argument of a step. Raises ConfigError for an unknown step or a wrong use of its argument."""
+    name, _, argument = step.partition(":")
+    if name not in KINDS:
+        raise ConfigError(f"unknown text step {name!r}{suggestion(name, KINDS)}")
+    kind = KINDS[name]
+    if argument and not kind.argument:
+        raise ConfigError(f"text step {name!r} takes no argument, found {argument!r}")
+    if kind.argument and not (argument or kind.default or kind.optional):
+        raise ConfigError(f"text step {name!r} needs {kind.argument}")
+    return kind, argument or kind.default
+
+
+def _digest(path: str) -> str:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12]
+    except OSError as error:
+        raise ConfigError(f"text step: {path}: cannot be read ({error.strerror})") from None
+
+
+def in_language(step: str, language: str) -> str:
+    """The step as a config of a language means it: `lowercase` and `uppercase` depend on it where it has a dotless i.
+
+    >>> in_language("lowercase", "tr"), in_language("lowercase", "de"), in_language("unescape", "tr")
+    ('lowercase:tr', 'lowercase', 'unescape')
+    """
+    return f"{step}:{language}" if step in CASES and language in DOTLESS else step
 
 
 def split_steps(value: object, where: str = "text") -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from rerank_adapters.text.transcripts import characters
+from rerank_adapters.text.steps import characters
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.ngram.training import NgramSettings, train
 
