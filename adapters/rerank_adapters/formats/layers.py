@@ -24,7 +24,7 @@ BEGINS = re.compile(
     re.IGNORECASE,
 )
 TIME = r"(?:\d+:)?\d\d:\d\d[.,]\d{2,3}"
-TIMES = re.compile(rf"\s*(?:<\|\d+\.\d\d\|>|\[?{TIME} --> {TIME}\]?)\s*")
+TIMES = re.compile(rf"\s*(?:(?:<\|\d+\.\d\d\|>|\[?{TIME} --> {TIME}\]?)\s*)+")
 SIGNS = ("<", "-->", "THINK]", "◁")  # one of which every layer has
 
 logger = logging.getLogger(__name__)

@@ -231,6 +231,8 @@ def numbers(holder: Any, array: Sequence[Any], paths: Iterable[str]) -> list[Any
         inner = path[negated:]
         if inner.startswith("^"):
             values = found(holder, inner[1:])
+            if len(values) == 1 and isinstance(values[0], list):
+                values = values[0]
             if values:
                 values = of_all(inner[1:].partition(".")[0], values, array)
         else:
