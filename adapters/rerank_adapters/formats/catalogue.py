@@ -104,6 +104,13 @@ FORMATS: Mapping[str, Row] = {
         sign=rf"\A(?:#.*\n)*(?:{SLF})",
         folder=r"(?m)\.(?:lat|slf)(?:\.gz)?$",
     ),
+    "rows": Row(
+        Tables(),
+        "Rows of a table, one for each hypothesis: CSV or TSV with a line of names, JSON lines, Parquet or Arrow.",
+        "id text score source features",
+        sign=rf"\A\ufeff?{_column('text')}{_column('(?:segment_)?id')}[^\n]*\n.|\A{ROW}[^\n]*\n{ROW_OF_SAME_ID}",
+        folder=rf"\A(?:[^\n]*(?:{'|'.join(map(re.escape, TABLE_ENDINGS))})\n)+\Z",
+    ),
     "hyporadise": Row(
         HYPORADISE,
         "JSON lines, each with the hypotheses of one utterance, best first.",
@@ -147,13 +154,6 @@ FORMATS: Mapping[str, Row] = {
         "CTranslate2's results as JSON lines: hypotheses as tokens, with their scores.",
         "id_key",
         sign=f"{has_texts('hypotheses')}|{has_texts('hypotheses', TOKENS)}",
-    ),
-    "rows": Row(
-        Tables(),
-        "Rows of a table, one for each hypothesis: CSV or TSV with a line of names, JSON lines, Parquet or Arrow.",
-        "id text score source features",
-        sign=rf"\A\ufeff?{_column('text')}{_column('(?:segment_)?id')}[^\n]*\n.|\A{ROW}[^\n]*\n{ROW_OF_SAME_ID}",
-        folder=rf"\A(?:[^\n]*(?:{'|'.join(map(re.escape, TABLE_ENDINGS))})\n)+\Z",
     ),
     "json": Row(
         JSON,

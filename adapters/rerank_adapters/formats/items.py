@@ -131,11 +131,10 @@ def _list(run: Sequence[Item], first: Item, path: str, layers: Layers) -> NBestL
     """The list of a segment, with the features of the first item of the file."""
     alone = not first.names and not first.sparse and first.total is not None
     scored = first.total is not None
+    texts = layers.taken_off([item.text for item in run])
+    rows = _floats_of_all(run, first) or [_floats_like(item, first, item.path or path) for item in run]
     hypotheses = []
-    for item, text in zip(run, layers.taken_off([item.text for item in run]), strict=True):
-        if item.names != first.names or (item.total is None) is scored:
-            item = _like(item, first, item.path or path)
-        values = _floats((*item.values, item.total) if scored else item.values, item, path)
+    for item, text, values in zip(run, texts, rows, strict=True):
         total = values[-1] if scored else None
         dense = values[:-1] if scored and not alone else values
         sparse = NO_SPARSE
@@ -144,6 +143,30 @@ def _list(run: Sequence[Item], first: Item, path: str, layers: Layers) -> NBestL
         hypotheses.append(Hypothesis(text, dense, total, sparse, item.raw))
     names = (SCORE,) if alone else first.names
     return NBestList(run[0].id, tuple(hypotheses), names, run[0].source, run[0].context, run[0].line)
+
+
+def _floats_of_all(run: Sequence[Item], first: Item) -> list[tuple[float, ...]]:
+    """The numbers of all items, each with its total behind; none where an item has others, or an unusual number."""
+    values: list[Any] = []
+    scored = first.total is not None
+    for item in run:
+        if item.names != first.names or (item.total is None) is scored:
+            return []
+        values += item.values
+        if scored:
+            values.append(item.total)
+    width = len(first.names) + scored
+    if not width:
+        return [()] * len(run)
+    floats = _usual(values)
+    return [floats[start : start + width] for start in range(0, len(floats), width)]
+
+
+def _floats_like(item: Item, first: Item, path: str) -> tuple[float, ...]:
+    """The numbers of an item, in the order of the first one. Raises FormatError for others, and for unusual ones."""
+    if item.names != first.names or (item.total is None) != (first.total is None):
+        item = _like(item, first, path)
+    return _floats((*item.values, item.total) if item.total is not None else item.values, item, path)
 
 
 def _like(item: Item, first: Item, path: str) -> Item:
@@ -181,18 +204,24 @@ def _floats(values: Sequence[Any], item: Item, path: str, names: Sequence[str] =
     """
     if not values:
         return ()
-    kinds = {*map(type, values)}
-    usual = _is_plain("".join(values)) if kinds == {str} else kinds <= {float, int}
-    if usual:
-        try:
-            floats = tuple(map(float, values))
-        except (ValueError, OverflowError):
-            floats = ()
-        if floats and min(floats) >= -MAX_SCORE and max(floats) <= MAX_SCORE and sum(floats) == sum(floats):  # not nan
-            return floats
+    if floats := _usual(values):
+        return floats
     called = [f"feature {name!r}" for name in names or item.names]
     called += ["the total score"] * (len(values) - len(called))
     return tuple(_number(value, name, item.path or path, item.line) for value, name in zip(values, called, strict=True))
+
+
+def _usual(values: Sequence[Any]) -> tuple[float, ...]:
+    """The values as floats; none of them where one is no number, not finite or beyond all others."""
+    kinds = {*map(type, values)}
+    if _is_plain("".join(values)) if kinds == {str} else kinds <= {float, int}:
+        try:
+            floats = tuple(map(float, values))
+        except (ValueError, OverflowError):
+            return ()
+        if min(floats) >= -MAX_SCORE and max(floats) <= MAX_SCORE and sum(floats) == sum(floats):  # not nan
+            return floats
+    return ()
 
 
 def _is_plain(numbers: str) -> bool:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from operator import ne
 from typing import Any, ClassVar
 
@@ -143,11 +144,14 @@ def _failure(record: Any) -> str:
 def _items_of(
     id_: str, line: int, texts: Sequence[str], columns: Columns, totals: Sequence[Any], raw: str, continues: bool
 ) -> Iterator[Item]:
-    names, rows = tuple(columns), [*zip(*columns.values(), strict=True)] if columns else [()] * len(texts)
-    for row, text in enumerate(texts):
-        last = row == len(texts) - 1 and not continues
-        total = totals[row] if totals else None
-        yield Item(id_, line, text, total, names, rows[row], NO_SPARSE, None, raw if not row else "", last)
+    count, names = len(texts), tuple(columns)
+    rows = zip(*columns.values(), strict=True) if columns else repeat((), count)
+    raws = chain([raw], repeat("", count - 1))
+    lasts = chain(repeat(False, count - 1), [not continues])
+    same = repeat(NO_SPARSE), repeat(None)  # sparse features and sources
+    yield from map(
+        Item, repeat(id_), repeat(line), texts, totals or repeat(None), repeat(names), rows, *same, raws, lasts
+    )
 
 
 def _values(nbest: NBestList) -> dict[str, Any]:
