@@ -14,7 +14,6 @@ PAGE = ROOT / "docs" / "python.md"
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MODULES = (  # with examples of public names
     *("rerank_adapters.api", "rerank_adapters.job.models", "rerank_adapters.api.pipeline"),
-    "rerank_adapters.api.pipeline_parameters",
     *("rerank_adapters.data.given", "rerank_adapters.api.evaluation", "rerank_adapters.reranker"),
     *("rerank_adapters.formats.frames", "rerank_plugins.core.nbest", "rerank_plugins.core.interfaces"),
     *("rerank_plugins.core.sentences", "rerank_plugins.core.feature_table", "rerank_adapters.weights.named_weights"),
