@@ -10,6 +10,10 @@ PLAIN = [" ".join([*WORDS[place:], *WORDS[:place]]) for place in range(len(WORDS
 WRITTEN = [f"{text[0].upper()}{text[1:]}, he said." for text in PLAIN]
 SPACED = [text.replace(",", " ,").replace(".", " .") for text in WRITTEN]
 LOWER = [text.lower() for text in WRITTEN]
+NUMBERED = ["He is 40 now.", "She saw 23 of them.", "They came at 7 and left.", "So it was."] * 3
+SPELT = ["He is forty now.", "She saw twenty-three of them.", "They came at seven and left.", "So it was."] * 3
+TITLED = ["Dr. Lee saw Mr. Kay in town.", "Mrs. Lee did not go.", "So it was."] * 3
+SPOKEN = ["doctor lee saw mister kay in town", "missus lee did not go", "so it was"] * 3
 FAST = ("--bootstrap", "0", "--randomisation", "0")
 
 
@@ -25,6 +29,11 @@ FAST = ("--bootstrap", "0", "--randomisation", "0")
         ([text.replace("doctor", "doc@@ tor") for text in WRITTEN], WRITTEN, ("undo-bpe",)),
         ([text.replace("'", "&apos;") for text in WRITTEN], WRITTEN, ("unescape",)),
         (WRITTEN, WRITTEN, ()),
+        (NUMBERED, SPELT, ("numbers-to-words",)),
+        ([text.lower() for text in SPELT], NUMBERED, ("lowercase", "numbers-to-words")),
+        (TITLED, SPOKEN, ("whisper",)),
+        (NUMBERED, NUMBERED, ()),
+        (SPELT, SPELT, ()),
         (LOWER, [""] * 9, ()),
         (PLAIN, ["我们 今天 去 公园"] * 9, ()),
         (PLAIN, PLAIN, ()),
@@ -101,3 +110,27 @@ def test_check_names_the_step_of_sources_that_are_searched_for_copied_words(file
     text = (files / "job.toml").read_text()
     (files / "job.toml").write_text(f'{text}source_text = ["lowercase"]\n')
     assert "sources look" not in done("check", "job.toml", "--no-estimate").out
+
+
+@pytest.mark.parametrize(
+    ("references", "output", "looks", "steps"),
+    [
+        (
+            NUMBERED,
+            SPELT,
+            "look detokenised and with numbers in words, references detokenised and with numerals",
+            "numbers-to-words",
+        ),
+        (TITLED, SPOKEN, "with titles in full", "whisper"),
+    ],
+)
+def test_numbers_and_titles_in_another_style_are_named_with_the_step(references, output, looks, steps, files):
+    pytest.importorskip("num2words")
+    pytest.importorskip("whisper_normalizer")
+    (files / "ref").write_text("\n".join(references) + "\n")
+    (files / "out").write_text("\n".join(output) + "\n")
+    ran = done("evaluate", "-r", "ref", "out", "-m", "wer", *FAST)
+    assert looks in ran.err
+    assert f"give the metric text = ['{steps}']" in ran.err
+    said = done("evaluate", "-r", "ref", "out", "-m", f"wer,text={steps}", *FAST)
+    assert "warning" not in said.err

@@ -1,7 +1,8 @@
 """How texts of the same language differ in style, and the text steps after which they do not.
 
-Sub-word pieces, escapes, case, punctuation and tokenisation are choices of whoever wrote a text. A metric, or a feature
-that compares words, sees them as other words. Texts without punctuation are neither tokenised nor not.
+Sub-word pieces, escapes, case, punctuation, tokenisation, numerals and titles (`40` or `forty`, `Dr.` or `doctor`) are
+choices of whoever wrote a text. A metric, or a feature that compares words, sees them as other words. Texts without
+punctuation are neither tokenised nor not. The number words and titles are English and German.
 """
 
 from __future__ import annotations
@@ -18,6 +19,21 @@ TOKENISATIONS = {"tokenised", "detokenised"}
 MAX_TEXTS = 1000  # texts by which the style of all is found
 UNPUNCTUATED = "without punctuation"
 MARK = re.compile(r"[.,?!;:।。，？！、；：؟،]")
+NUMERALS, SPELT = "with numerals", "with numbers in words"
+ABBREVIATED, FULL = "with abbreviated titles", "with titles in full"
+NUMERAL = re.compile(r"(?<!\S)[$€£(\"'“]*\d[\d.,:]*(?:st|nd|rd|th)?\b")
+NUMBER_WORD = re.compile(
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|"
+    r"eighty|ninety|hundred|thousand|million|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|"
+    r"\w*(?:und|drei|vier|fünf|zwan|sech|sieb|acht|neun)(?:zig|ßig)|\w+zehn)\b",
+    re.IGNORECASE,
+)
+ABBREVIATED_TITLE = re.compile(r"\b(?:dr|mr|mrs|prof|capt|lt|sgt|hr|fr)\b\.?(?=\s+\w)", re.IGNORECASE)
+FULL_TITLE = re.compile(
+    r"\b(?:doctor|doktor|mister|missus|missis|professor|captain|lieutenant|sergeant|herr|frau)(?=\s+\w)", re.IGNORECASE
+)
+FORMS = ((NUMERALS, NUMERAL, SPELT, NUMBER_WORD), (ABBREVIATED, ABBREVIATED_TITLE, FULL, FULL_TITLE))
+FEW = 10  # short forms of one side for each of the other, which writes them out
 SELDOM, OFTEN = 0.002, 0.02  # marks per word: a text has no punctuation below the one, and has it above the other
 
 
@@ -34,9 +50,15 @@ def whole_words(texts: Sequence[str]) -> list[str]:
 
 def style_of(texts: Sequence[str], other: Sequence[str]) -> frozenset[str]:
     """The style of texts, as far as it may differ from that of other texts: what `looks_like` finds of sub-word pieces,
-    escapes, case and tokenisation, and `without punctuation` if the other texts have some.
+    escapes, case and tokenisation, `without punctuation` if the other texts have some, and how numbers and titles are
+    written if these do so in another way.
     """
     style = looks_like(texts) & {*UNDO, *CASES, *TOKENISATIONS}
+    for written, short, other_written, long in FORMS:
+        if _differ(texts, other, short, long):
+            style |= {written}
+        elif _differ(other, texts, short, long):
+            style |= {other_written}
     if _marks(texts) < SELDOM and _marks(other) > OFTEN:
         return style - TOKENISATIONS | {UNPUNCTUATED}
     return style
@@ -58,6 +80,10 @@ def steps_between(texts: Sequence[str], others: Sequence[str], language: str | N
     steps = undo
     if style & CASES != other & CASES and _has_case(left) and _has_case(right):
         steps = (*steps, "lowercase")
+    if ABBREVIATED in style | other and language in (None, "en"):
+        return (*undo, "whisper")
+    if NUMERALS in style | other:
+        steps = (*steps, "numbers-to-words" + (f":{language}" if language not in (None, "en") else ""))
     if UNPUNCTUATED in style | other:
         steps = (*steps, "no-punctuation")
     elif style & TOKENISATIONS and other & TOKENISATIONS and style & TOKENISATIONS != other & TOKENISATIONS:
@@ -87,6 +113,15 @@ def steps_towards(texts: Sequence[str], others: Sequence[str], language: str | N
     if "detokenised" in style and "tokenised" in other:
         return (*steps, f"tokenize:{language or 'en'}")
     return steps
+
+
+def _differ(texts: Sequence[str], others: Sequence[str], short: re.Pattern[str], long: re.Pattern[str]) -> bool:
+    """Whether texts have short forms, which the others write out: these have few, and more of the long ones."""
+    joined, other = " ".join(texts), " ".join(others)
+    count = len(short.findall(joined))
+    if count < max(1, SELDOM * len(joined.split())) or FEW * len(short.findall(other)) > count:
+        return False
+    return 2 * (len(long.findall(other)) - len(long.findall(joined))) >= count
 
 
 def _marks(texts: Sequence[str]) -> float:
