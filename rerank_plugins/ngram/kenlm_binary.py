@@ -4,7 +4,8 @@ A KenLM binary is queried through the package kenlm (Heafield 2011), the extra `
 are neither samples nor unigrams. KenLM stores log10 p in float32, so that sums over a sentence agree with those of a
 double-precision reader of the same ARPA file to about 1e-4. Its vocabulary rules apply: an unknown word has the
 probability of `<unk>`, or log10 p = -100 where the file has no `<unk>`. `<s>` and `</s>` are unknown as words of a
-sentence, whereas KenLM's own `query` scores them as the marks that they look like. A query costs about 0.4 µs a word.
+sentence, whereas KenLM's own `query` scores them as the marks that they look like. A word with an apostrophe that it
+does not know is looked up with the other apostrophes. A query costs about 0.4 µs a word.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import FloatArray, LanguageModel, ModelError, PickledFields, Sentence
+from rerank_plugins.core.brackets_and_quotes import has_apostrophe, other_apostrophes
 from rerank_plugins.core.interfaces import minus_unknown
 from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.kit.vocabulary.unigrams import MARKS
@@ -67,14 +69,26 @@ class KenlmBinary(LanguageModel, PickledFields):
         return int(self._kenlm.order)
 
     def __contains__(self, word: str) -> bool:
-        return word not in MARKS and word in self._kenlm
+        return self._known_as(word) in self._kenlm
+
+    def _known_as(self, word: str) -> str:
+        """The spelling by which KenLM is asked for a word of a sentence."""
+        if word in MARKS:
+            return UNKNOWN_WORD
+        if has_apostrophe(word) and word not in self._kenlm:
+            return next((form for form in other_apostrophes(word) if form in self._kenlm), word)
+        return word
+
+    def _joined(self, sentence: Sentence) -> str:
+        """The words as KenLM's Python module takes them."""
+        return " ".join(map(self._known_as, sentence))
 
     def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word given the words before it from `<s>` on, and of `</s>` last."""
         full_scores = self._kenlm.full_scores
         scores = []
         for sentence in sentences:
-            values = [*full_scores(_joined(sentence))]
+            values = [*full_scores(self._joined(sentence))]
             ln_p = LN10 * np.array([log10 for log10, _, _ in values], np.float64)
             divide_unknown(ln_p, np.array([is_unknown for _, _, is_unknown in values], np.bool_), self.unknown_types)
             scores.append(ln_p)
@@ -83,7 +97,7 @@ class KenlmBinary(LanguageModel, PickledFields):
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of each sentence, `</s>` included; summed by KenLM itself, in float32."""
         score = self._kenlm.score
-        totals = LN10 * np.array([score(_joined(sentence)) for sentence in sentences], np.float64)
+        totals = LN10 * np.array([score(self._joined(sentence)) for sentence in sentences], np.float64)
         if self.unknown_types > 1:
             totals += minus_unknown(sentences, self) * math.log(self.unknown_types)
         return totals
@@ -108,7 +122,7 @@ class KenlmBinary(LanguageModel, PickledFields):
 
     def advance(self, state: Any, word: str) -> tuple[float, Any]:
         """Ln p(word | state), and the state after the word, a new object."""
-        ln_p, next_state = self._step(state, UNKNOWN_WORD if word in MARKS else word)
+        ln_p, next_state = self._step(state, self._known_as(word))
         if self.unknown_types > 1 and word not in self:
             ln_p -= math.log(self.unknown_types)
         return ln_p, next_state
@@ -120,8 +134,3 @@ class KenlmBinary(LanguageModel, PickledFields):
     def finish(self, state: Any) -> float:
         """Ln p(</s> | state)."""
         return self._step(state, "</s>")[0]
-
-
-def _joined(sentence: Sentence) -> str:
-    """The words as KenLM's Python module takes them."""
-    return " ".join(sentence if MARKS.isdisjoint(sentence) else (UNKNOWN_WORD if w in MARKS else w for w in sentence))
