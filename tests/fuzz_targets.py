@@ -27,14 +27,15 @@ from rerank_adapters.applications.similarity.pairs_file import read_sentence_pai
 from rerank_adapters.applications.tables.join import load as load_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.formats.kaldi import read_costs, read_symbols
-from rerank_adapters.formats.outputs import read_segments
 from rerank_adapters.formats.pairs import read_pairs, read_scored_pairs, read_sentence_pairs
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_groups, read_references
-from rerank_adapters.formats.systems import read_outputs
 from rerank_adapters.formats.writing import is_written
 from rerank_adapters.job.config import read_config
 from rerank_adapters.reranker import Reranker
+from rerank_adapters.texts.one_bests import read_segments
+from rerank_adapters.texts.pairing import pair
+from rerank_adapters.texts.reading import read_groups, read_texts
+from rerank_adapters.texts.texts import Texts
 from rerank_adapters.weights import read_weights
 from rerank_plugins import FeatureTable
 from rerank_plugins.constituency.model_file import read_grammar as read_pcfg
@@ -188,17 +189,16 @@ OUTPUTS = {
 }
 
 
+READ = Texts("read", {"utt-1": ("so it is",), "utt-2": ("oh no",)}, "kaldi")  # references of these outputs
+
+
 def reader_of_references(form: Any) -> Callable[[Path], object]:
     """A reader of references in a form, by the ids that the file has."""
 
     def read(path: Path) -> None:
-        references = read_references([path], form)
-        ids = references.ids
-        references.for_segments(ids)
-        for timed in references.timed:
-            timed.outputs(ids, timed)
-        if not references.timed and form != "lines-from-1":
-            read_references([path]).as_system(ids, form).as_outputs(ids)
+        references = read_texts(path, "reference", form)
+        again = replace(read_texts(path, "output", form), path="")
+        pair([references, references], {"again": again}, unpaired="leave-out")
 
     return read
 
@@ -331,7 +331,11 @@ def texts() -> Iterable[Target]:
     yield text("references json table", 'id,reference\n1,"so, it is"\n2,then\n', reader_of_references("auto"))
     yield text("references auto stm", STM, reader_of_references("auto"), "refs.stm")
     for name, content in OUTPUTS.items():
-        yield text(f"outputs {name}", content, lambda path: read_outputs(path).for_segments(["utt-1", "utt-2"]))
+        yield text(
+            f"outputs {name}",
+            content,
+            lambda path: pair([READ], {"system": read_texts(path, "output")}, unpaired="leave-out"),
+        )
     yield text("costs", "utt-1 0.5\nutt-2 3\n", of_lines(read_costs))
     yield text("groups", "0 anna\n1 bert\n", lambda path: read_groups(path, ["0", "1"]))
     yield text("segments", "utt-1 call 0.5 2.25\nutt-2 call 2.25 4\n", read_segments)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rerank_adapters.formats import FORMS
+from rerank_adapters.texts import FORMS
 from tests.fuzz_targets import REGISTRY, TARGETS
 from tests.fuzzing import forged, mutated, said
 
@@ -120,8 +120,7 @@ def test_what_was_a_fault_has_an_end(name, content, tmp_path):
 
 CALLERS = {  # they only call readers that have targets
     "rerank_adapters.api:read_nbest",
-    "rerank_adapters.formats.outputs:OneBests.read",  # of the lines that it has written
-    "rerank_adapters.formats.sources:Sources.read",
+    "rerank_adapters.texts.one_bests:OneBestFile.read",  # of the lines that it has written
     "rerank_adapters.run.run:Results.read",  # of the files of a run, which its keys have
 }
 

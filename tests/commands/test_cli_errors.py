@@ -130,18 +130,20 @@ def test_references_that_do_not_fit(place):
     (place / "short").write_text("a b\n")
     (place / "empty").write_text("")
     (place / "bytes").write_bytes(b"a b\n\xff\n")
-    wanted = "short: no line for segment id 1: the file has 1 lines, for the ids 0 to 0; `--unpaired leave-out` takes"
+    wanted = (
+        "short: segment 1 is not in the file, which has 1 line, for the segments 0 to 0; `--unpaired leave-out` takes"
+    )
     assert refused_leaving_all(place, *tune, "short").startswith(wanted)
     assert (
         refused_leaving_all(place, *tune, "good.en", "-r", "short")
-        == "short: 1 lines, but good.en has 2: expected as many"
+        == "short: has 1 lines but good.en has 2; they must match"
     )
     assert refused_leaving_all(place, *tune, "empty") == "empty: the file is empty, expected one line per segment"
     assert refused_leaving_all(place, *tune, "bytes").startswith("bytes:2: byte 1 of the line is 0xff")
     assert refused_leaving_all(place, *tune, "none") == "none: no such file"
     assert refused_leaving_all(place, "tune", "good", "-o", "old").startswith("missing option '-r'")
     assert refused_leaving_all(place, *tune, "good.en", "--source", "short").startswith(
-        "short: no line for segment id 1"
+        "short: segment 1 is not in the file"
     )
 
 

@@ -5,11 +5,10 @@ import tomllib
 
 import pytest
 
-from rerank_adapters.formats.references import read_references
-from rerank_adapters.formats.systems import read_outputs
 from rerank_plugins import FormatError
 from tests.command_line import done, refused
 from tests.doors.speech_files import hypotheses, transcripts, write
+from tests.texts_of_files import ids_of, outputs, references
 
 
 def log(number, seed, targets=True):
@@ -40,13 +39,13 @@ def test_as_a_reference_and_as_a_system(tmp_path):
     path = write(tmp_path / "gen.log", log(14, 1))
     ids = [str(i) for i in range(14)]
     refs = transcripts(14, 1)
-    assert [text for (text,) in read_references([path]).for_segments(ids)] == refs
-    assert read_references([path], "fairseq").ids != ids
+    assert [text for (text,) in references([path], ids)] == refs
+    assert ids_of(path, "fairseq") != ids
     firsts = [hypotheses(reference, 3)[0] for reference in refs]
     for form in ("auto", "fairseq"):
-        assert [text for (text,) in read_outputs(path, form).for_segments(ids)] == firsts
+        assert outputs(path, ids, form) == firsts
     later = write(tmp_path / "later.log", [*["a line of the log"] * 60, *log(14, 1)])  # too late to be recognised
-    assert [text for (text,) in read_outputs(later, "fairseq").for_segments(ids)] == firsts
+    assert outputs(later, ids, "fairseq") == firsts
     plain = write(tmp_path / "ref", refs)
     assert "lines" in refused("evaluate", "-r", plain, "-m", "wer", later)
     by_log = done("evaluate", "-r", path, "-m", "wer", path, "--as", "tsv").lines[1].split("\t")[2]
@@ -56,8 +55,6 @@ def test_as_a_reference_and_as_a_system(tmp_path):
 
 def test_a_log_without_targets(tmp_path):
     path = write(tmp_path / "dev.log", log(12, 1, targets=False))
-    with pytest.raises(FormatError, match="which has hypotheses but no references"):
-        read_references([path])
-    with pytest.raises(FormatError, match="no T- line"):
-        read_references([path], "fairseq")
+    with pytest.raises(FormatError, match="the file has no references: expected T-id"):
+        ids_of(path)
     assert "weights need a reference" in refused("init", path)

@@ -8,9 +8,9 @@ import pytest
 
 from rerank_adapters import read_nbest
 from rerank_adapters.formats.records import FILE_KEYS, ID_KEYS, Ids
-from rerank_adapters.formats.references import read_references
 from rerank_plugins import ConfigError, FormatError
 from tests.command_line import done, refused
+from tests.texts_of_files import references
 
 ONE = {  # a list with two hypotheses in each format, without an id
     "hyporadise": lambda a, b: {"hyps": [a, b]},
@@ -96,7 +96,7 @@ def test_an_id_that_comes_twice(format):
         read_nbest("lists")
     write("refs", [{"id": "a", "ref": "x"}, {"id": "a", "ref": "y"}])
     with pytest.raises(FormatError, match=r"refs:2: the id 'a' occurs twice"):
-        read_references(["refs"]).for_segments(["a"])
+        references(["refs"], ["a"])
 
 
 def test_a_surplus_reference_shifts_nothing():
@@ -112,17 +112,21 @@ def test_ids_on_one_side_only_are_an_error_that_names_the_option():
     write("refs", [{"id": id_, "ref": f"word {id_}"} for id_ in ("u-b", "u-a")])
     write("texts", [{"ref": f"word {id_}"} for id_ in ("u-b", "u-a")])
     Path("lines").write_text("word u-b\nword u-a\n")
-    for of_lists, references, said in (
+    for of_lists, given, said in (
         ("named", "lines", "lists in JSON are numbered from 0 by the option id_key=none of their format"),
         (
             "named",
             "texts",
-            "the segments have ids, such as 'u-b', and the file has none; .* id_key=none of the lists",
+            "the segments have ids, such as 'u-b', and the file has none; .* by the option id_key=none of their format",
         ),
-        ("numbered", "refs", "the file has ids, such as 'u-b', .* --reference-form json,id_key=none matches records"),
+        (
+            "numbered",
+            "refs",
+            "the file has ids, such as 'u-b', .* --reference-form json,id_key=none matches them by position",
+        ),
     ):
-        assert re.search(said, refused("evaluate", "--nbest", of_lists, "-r", references, *WER))
-        assert re.search(said, refused("tune", of_lists, "-r", references, "-f", "reciprocal-rank", "-o", "w.toml"))
+        assert re.search(said, refused("evaluate", "--nbest", of_lists, "-r", given, *WER))
+        assert re.search(said, refused("tune", of_lists, "-r", given, "-f", "reciprocal-rank", "-o", "w.toml"))
     numbers = ("--format", "hyporadise,id_key=none")
     assert rate("-r", "lines", "--nbest", "named", *numbers) == rate("-r", "texts", "--nbest", "named", *numbers) == 0
     assert rate("-r", "refs", "--nbest", "numbered", "--reference-form", "json,id_key=none") == 0
@@ -130,21 +134,21 @@ def test_ids_on_one_side_only_are_an_error_that_names_the_option():
 
 def test_the_keys_of_references_can_be_named():
     write("refs", [{"uid": "b", "id": 1, "spoken": "so it is", "text": "So it is."}])
-    assert read_references(["refs"], "json,key=spoken,id_key=uid").for_segments(["b"]) == [("so it is",)]
+    assert references(["refs"], ["b"], "json,key=spoken,id_key=uid") == [("so it is",)]
     with pytest.raises(
         FormatError, match=r"refs:1: no text under 'other', which key names \(keys found: uid, id, spoken"
     ):
-        read_references(["refs"], "json,key=other").for_segments(["1"])
+        references(["refs"], ["1"], "json,key=other")
     for wrong in ("jsn", "json,other=x", "lines,key=ref", "json,key="):
         with pytest.raises(ConfigError, match="wanted"):
-            read_references(["refs"], wrong)
+            references(["refs"], ["1"], wrong)
 
 
 def test_references_that_are_an_array():
     records = [{"input": ["a", "b"], "output": "so it is"}, {"input": ["c"], "output": "oh no"}]
     for text in (json.dumps(records), json.dumps(records, indent=1), "\n" + json.dumps(records)):
         Path("refs").write_text(text)
-        assert read_references(["refs"]).for_segments(["1", "0"]) == [("oh no",), ("so it is",)]
+        assert references(["refs"], ["1", "0"]) == [("oh no",), ("so it is",)]
 
 
 def test_parts_of_a_record():

@@ -8,8 +8,8 @@ import pytest
 from rerank_adapters import read_nbest
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.formats.one_line import in_lines, one_line
-from rerank_adapters.formats.outputs import OneBests, form_for, output_lines
 from rerank_adapters.formats.writing import is_written
+from rerank_adapters.texts.one_bests import OneBestFile, form_for, output_lines
 from rerank_plugins import ConfigError, Hypothesis, NBestList
 from rerank_plugins.core.loader import load_plugins
 from tests.command_line import done
@@ -134,6 +134,6 @@ def test_ids_that_are_no_words():
 
 
 def test_one_bests_count_what_they_join():
-    best = OneBests({"0": "so\u2028it", "1": "oh no"}, "lines")
+    best = OneBestFile({"0": "so\u2028it", "1": "oh no"}, "lines")
     assert list(best.lines()) == ["so it\n", "oh no\n"]
     assert best.finding == "1 1-best has line ends or tabs, which are written as spaces"

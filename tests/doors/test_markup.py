@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from rerank_adapters.formats.references import read_references
-from rerank_adapters.formats.sources import Sources
-from rerank_adapters.formats.systems import read_outputs
+from rerank_adapters.texts.reading import read_texts
+from rerank_adapters.texts.sources import Sources
 from rerank_plugins import FormatError
 from tests.command_line import done, refused
+from tests.texts_of_files import ids_of, references
 
 BLEU = ("-m", "bleu", "--as", "json", "--bootstrap", "0", "--randomisation", "0")
 DOCUMENTS = {
@@ -83,25 +83,24 @@ def test_scores_are_those_of_plain_lines(reference, output):
 @pytest.mark.parametrize("form", ["auto", "lines-from-1"])
 def test_sources(source, form):
     first = int(form == "lines-from-1")
-    assert [Sources.read(source, form).of(str(first + line)) for line in range(3)] == SOURCES
+    assert [Sources(source, form).of(str(first + line)) for line in range(3)] == SOURCES
 
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("form", ["auto", "lines", "sgm"])
 def test_segments_have_the_numbers_of_lines(form):
-    read = read_references(["ref.sgm"], form)
-    assert read.ids == ["0", "1", "2"]
-    assert read.for_segments(["2", "0"]) == [("it rains today",), ("so it is & was",)]
+    assert ids_of("ref.sgm", form) == ["0", "1", "2"]
+    assert references(["ref.sgm"], ["2", "0"], form) == [("it rains today",), ("so it is & was",)]
 
 
 @pytest.mark.usefixtures("files")
 def test_translators_are_several_references(tmp_path):
     (tmp_path / "two.xml").write_text(xml(translators="AB"), encoding="utf-8")
-    assert read_references(["two.xml", "ref.txt"]).for_segments(["1"]) == [("but no", "but no B", "but no")]
+    assert references(["two.xml", "ref.txt"], ["1"]) == [("but no", "but no B", "but no")]
     (tmp_path / "two.sgm").write_text(
         FILES["ref.sgm"].replace("</refset>\n", "") + sgml("refset", 1, writer="y").split("\n", 1)[1], encoding="utf-8"
     )
-    assert read_references(["two.sgm"]).for_segments(["1"]) == [("but no", "but no")]
+    assert references(["two.sgm"], ["1"]) == [("but no", "but no")]
 
 
 @pytest.mark.usefixtures("files")
@@ -121,32 +120,42 @@ def test_translators_are_several_references(tmp_path):
 def test_what_is_no_set_of_references(tmp_path, content, line, says):
     (tmp_path / "wrong.sgm").write_text(content, encoding="utf-8")
     with pytest.raises(FormatError, match=says) as error:
-        read_references(["wrong.sgm"])
+        read_texts("wrong.sgm", "reference")
     assert error.value.line == line
 
 
 @pytest.mark.usefixtures("files")
-def test_files_with_other_segments_are_refused(tmp_path):
+def test_segments_are_matched_by_their_documents(tmp_path):
     reversed_documents = sgml("tstset", 2, dict(reversed(DOCUMENTS.items())))
     (tmp_path / "other.sgm").write_text(reversed_documents, encoding="utf-8")
+    assert scores("-r", "ref.sgm", "s=other.sgm") == scores("-r", "ref.sgm", "s=out.sgm")
+    (tmp_path / "two.sgm").write_text(sgml("refset", 1, dict(reversed(DOCUMENTS.items()))), encoding="utf-8")
+    assert scores("-r", "ref.sgm", "-r", "two.sgm", "s=out.sgm") == scores(
+        "-r", "ref.sgm", "-r", "ref.sgm", "s=out.sgm"
+    )
+
+
+@pytest.mark.usefixtures("files")
+def test_files_with_other_segments_are_refused(tmp_path):
+    (tmp_path / "other.sgm").write_text(sgml("tstset", 2).replace('docid="b"', 'docid="c"'), encoding="utf-8")
     message = refused("evaluate", *BLEU, "-r", "ref.sgm", "s=other.sgm")
-    assert "other.sgm: segment 1 of document 'b' stands where ref.sgm has segment 1 of document 'a'" in message
+    assert message.startswith("other.sgm: no reference for segment 1 of document 'c'")
     (tmp_path / "short.sgm").write_text(sgml("refset", 1, {"a": DOCUMENTS["a"]}), encoding="utf-8")
-    with pytest.raises(FormatError, match=r"short\.sgm: 2 segments, but ref.sgm has 3: expected as many"):
-        read_references(["ref.sgm", "short.sgm"])
+    with pytest.raises(FormatError, match=r"short\.sgm: has 2 lines but ref.sgm has 3; they must match"):
+        references(["ref.sgm", "short.sgm"], ["0"])
 
 
 @pytest.mark.usefixtures("files")
 def test_outputs_of_several_systems_are_not_those_of_one(tmp_path):
     (tmp_path / "two.xml").write_text(xml(systems="XY"), encoding="utf-8")
     with pytest.raises(FormatError, match=r"those of 2 systems \(X, Y\), expected one"):
-        read_outputs("two.xml")
+        read_texts("two.xml", "output")
 
 
 def test_text_with_angle_brackets_is_text(tmp_path):
     lines = ["<doc> is a tag", "5 < 6", "so it is"]
     (tmp_path / "text").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert [row[0] for row in read_references(["text"]).lines] == lines
+    assert [text for (text,) in references(["text"], ["0", "1", "2"])] == lines
 
 
 @pytest.mark.usefixtures("files")

@@ -6,8 +6,8 @@ import pytest
 
 from rerank_adapters.api import Pipeline, read_nbest
 from rerank_adapters.api import evaluate as evaluate_texts
-from rerank_adapters.formats.pairing import pair_lists
-from rerank_adapters.formats.references import read_references
+from rerank_adapters.texts.pairing import pair
+from rerank_adapters.texts.reading import read_texts
 from tests.command_line import BLEU, done, refused, rerank
 
 TEXTS = [f"this is sentence {word} of the test ." for word in ["one", "two", "three", "four", "five", "six"]]
@@ -106,7 +106,9 @@ def test_check_and_run_name_what_is_missing(place):
 def test_surplus_lists_are_an_error_unless_they_are_left_out(place):
     (place / "lists").write_text(moses(range(6)) + moses([6, 7], lambda _: "more words of it"))
     said = refused(*EVALUATE, "--nbest", "lists")
-    assert said.startswith("ref: no line for segment id 6: the file has 6 lines, for the ids 0 to 5 (2 ids have none")
+    assert said.startswith(
+        "ref: segment 6 is not in the file, which has 6 lines, for the segments 0 to 5; 2 segments are missing: 6, 7"
+    )
     assert "`--unpaired leave-out`" in said
     ran = done(*EVALUATE, "--nbest", "lists", "--unpaired", "leave-out")
     assert "no reference for 2 lists of 8 (6, 7): left out" in ran.err
@@ -133,11 +135,13 @@ def test_ids_from_1_are_an_error_that_says_what_to_type(place):
         done(*command, "--reference-form", "lines-from-1")
     for command in ((*EVALUATE, "--nbest", "lists"), tuning):
         said = refused(*command)
-        assert said.startswith("ref: no line for segment id 6: the file has 6 lines, for the ids 0 to 5; if the ids")
+        assert said.startswith(
+            "ref: segment 6 is not in the file, which has 6 lines, for the segments 0 to 5; if the ids"
+        )
         assert "`--reference-form lines-from-1`" in said
         assert "warning" not in done(*command, "--reference-form", "lines-from-1").err
     said = refused(*EVALUATE, "lists")  # as the output of a system
-    assert said.startswith("lists: no reference for the output of segment id 6; if the ids count from 1, say")
+    assert said.startswith("lists: no reference for segment 6; if the ids count from 1, say")
     assert "warning" not in done(*EVALUATE, "lists", "--reference-form", "lines-from-1").err
     (place / "lists").write_text(moses(range(1, 6)))  # and here segment 0 is lost
     assert "lists: no output for 1 of 6 segments (0): counted as empty; if the ids count from 1, say" in (
@@ -159,7 +163,7 @@ def test_missing_and_surplus_outputs_of_systems_with_ids(place):
     assert bleu(ran)["less"] < 100
     left_out = done(*EVALUATE, *form, "--unpaired", "leave-out", "less", "more", "all")
     assert bleu(left_out) == pytest.approx({"less": 100, "more": 100, "all": 100})
-    assert refused(*EVALUATE, *form, "more").startswith("more: no reference for the output of segment id u-9")
+    assert refused(*EVALUATE, *form, "more").startswith("more: no reference for segment u-9")
     assert refused(*EVALUATE, *form, "--unpaired", "error", "less") == "less: no output for 2 of 6 segments (u-2, u-4)"
 
 
@@ -176,9 +180,10 @@ def test_from_python(place, caplog):
 
 def test_numbers_with_zeros_are_numbers(place):
     (place / "lists").write_text("".join(f"00{id_} ||| {TEXTS[id_]} ||| LM0= -1 ||| -3\n" for id_ in (0, 1, 3, 4)))
-    paired = pair_lists(read_nbest("lists"), read_references(["ref"]))
+    paired = pair([read_texts("ref", "reference")], lists=read_nbest("lists"))
     assert paired.ids == ["000", "001", "2", "003", "004", "5"]
-    assert paired.references == [(TEXTS[id_],) for id_ in (0, 1, 3, 4)]
+    assert paired.references == [(text,) for text in TEXTS]
+    assert paired.lost == {"2", "5"}
 
 
 def test_no_list_has_a_reference(place):
@@ -186,7 +191,7 @@ def test_no_list_has_a_reference(place):
     for unpaired in ("empty", "leave-out", "error"):
         ran = rerank(*EVALUATE, "--nbest", "lists", "--unpaired", unpaired)
         assert ran.code == 2
-        assert "no line for segment id 6" in ran.err
+        assert "segment 6 is not in the file" in ran.err
 
 
 def test_merge_names_the_segments_that_a_decoder_lacks(place):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.formats.outputs import OneBests
 from rerank_adapters.formats.segment_ids import ids_of_lines
+from rerank_adapters.texts.one_bests import OneBestFile
 from tests.command_line import BLEU, done, in_process_of_its_own, refused, rerank
 
 WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
@@ -105,7 +105,7 @@ def test_a_file_that_lacks_a_line_is_not_evaluated(place):
     Path("less").write_text("".join(Path("best").read_text().splitlines(keepends=True)[:3]))
     for lists in ((), ("--nbest", "lists")):
         said = refused("evaluate", "-r", "ref", *EVALUATE, *lists, "less")
-        assert said == "less: 3 lines, expected one for each of 12 segments"
+        assert said == "less: has 3 lines but ref has 12; they must match"
 
 
 def test_ids_that_count_from_1(place):
@@ -117,7 +117,7 @@ def test_ids_that_count_from_1(place):
     assert bleu("evaluate", "-r", "ref", *EVALUATE, *from_1, "--nbest", "lists", "best")["best"] == pytest.approx(100)
     assert "`--reference-form lines-from-1`" in refused("evaluate", "-r", "ref", *EVALUATE, "--nbest", "lists", "best")
     said = refused("apply", "lists", "-w", "w.toml", "-o", "best", "--source", "ref")
-    assert said.endswith("for the ids 0 to 11; if the ids count from 1, put an empty line before the first one")
+    assert said.endswith("for the segments 0 to 11; if the ids count from 1, put an empty line before the first one")
     tuning = ("tune", "lists", "-r", "ref", *from_1, "--source", "ref", *BLEU, "-t", "mira,passes=2", "-o", "new.toml")
     done(*tuning, "-f", "length", "--trust-pairs")  # whose sources are the references
 
@@ -137,8 +137,8 @@ def test_sources_with_ids(place):
 
 def test_numbers_with_large_gaps_are_names(place):
     assert ids_of_lines(["100007", "100001"]) == ["100001", "100007"]
-    assert list(OneBests.of({"100007": "b", "100001": "a"}).lines()) == ["100001 a\n", "100007 b\n"]
-    assert list(OneBests.of({"100007": "b", "100001": "a"}, "lines").lines()) == ["a\n", "b\n"]
+    assert list(OneBestFile.of({"100007": "b", "100001": "a"}).lines()) == ["100001 a\n", "100007 b\n"]
+    assert list(OneBestFile.of({"100007": "b", "100001": "a"}, "lines").lines()) == ["a\n", "b\n"]
 
 
 def test_behind_a_pipe_the_order_is_checked_and_stream_keeps_it(place, monkeypatch):
@@ -212,16 +212,21 @@ def test_lines_beside_names_in_two_orders_are_not_evaluated(place):
     """Nobody can tell whether they are in the order of the lists or of the references."""
     form = write_lists("lists", "kaldi", SHUFFLED)
     evaluate = ("evaluate", "-r", "ref", *form, *EVALUATE, "--nbest", "lists", "--format", "kaldi", "plain")
+    said = ("--system-form", "lines")
     Path("plain").write_text("".join(f"{text}\n" for text in TEXTS))
-    assert refused(*evaluate).startswith(
+    assert "--system-form lines matches them by position" in refused(*evaluate)
+    assert refused(*evaluate, *said).startswith(
         "plain: its lines have no ids, and the lists are in another order than the ref"
     )
     write_lists("lists", "kaldi", range(12))
-    assert bleu(*evaluate)["plain"] == pytest.approx(100)
+    assert bleu(*evaluate, *said)["plain"] == pytest.approx(100)
 
 
-def test_outputs_may_have_a_line_for_each_list(place):
+def test_outputs_without_ids_have_a_line_for_each_reference(place):
+    """A line is that of the segment with its number, never that of a list with another one."""
     write_lists("lists", "moses", [0, 1, 2, 4, 5, 6, 7, 8, 9, 10])
     Path("plain").write_text("".join(f"{text}\n" for text in [*TEXTS[:3], *TEXTS[4:11]]))
-    scores = bleu("evaluate", "-r", "ref", *EVALUATE, "--unpaired", "leave-out", "--nbest", "lists", "plain")
-    assert scores["plain"] == pytest.approx(100)
+    evaluate = ("evaluate", "-r", "ref", *EVALUATE, "--unpaired", "leave-out", "--nbest", "lists", "plain")
+    assert refused(*evaluate) == "plain: has 10 lines but ref has 12; they must match"
+    Path("plain").write_text("".join("\n" if n == 3 else f"{text}\n" for n, text in enumerate(TEXTS[:11])))
+    assert bleu(*evaluate)["plain"] == pytest.approx(100)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.formats.references import read_references
-from rerank_adapters.formats.systems import read_outputs
+from rerank_adapters.texts.reading import read_texts
 from rerank_plugins import FormatError
 from tests.command_line import done, refused
+from tests.texts_of_files import references
 
 WER = ("-m", "wer", "--as", "json", "--bootstrap", "0", "--randomisation", "0")
 SAID = {"u-1": ("so it is", "so is it"), "u-2": ("oh no", "oh no")}  # transcript and first hypothesis
@@ -65,7 +65,7 @@ def test_a_system_is_read_by_its_outputs(name):
 def test_a_file_with_both_is_scored_against_itself(name):
     Path("file").write_text(BOTH[name])
     assert rate("-r", "file", "sys=file") == RATE
-    assert read_references(["file"]).for_segments(["u-2", "u-1"]) == [("oh no",), ("so it is",)]
+    assert references(["file"], ["u-2", "u-1"]) == [("oh no",), ("so it is",)]
 
 
 def test_a_system_on_stdin():
@@ -83,11 +83,17 @@ def test_systems_beside_lists():
 def test_outputs_without_ids_are_in_the_order_of_the_segments():
     Path("ref").write_text("so it is\noh no\n")
     Path("trn").write_text("so it is (u-1)\noh no (u-2)\n")
-    for name, text in (("moses", OUTPUTS["moses"].replace("u-1", "0").replace("u-2", "1")),
-                       ("json", "".join(json.dumps({"hyp": hyp}) + "\n" for _, hyp in SAID.values()))):  # fmt: skip
-        Path(name).write_text(text)
+    Path("moses").write_text(OUTPUTS["moses"].replace("u-1", "0").replace("u-2", "1"))
+    Path("json").write_text("".join(json.dumps({"hyp": hyp}) + "\n" for _, hyp in SAID.values()))
+    Path("text").write_text("".join(f"{hyp}\n" for _, hyp in SAID.values()))
+    by_trn = ("-r", "trn", "--reference-form", "trn")
+    for name in ("moses", "json", "text"):
         assert rate("-r", "ref", f"sys={name}") == RATE
-        assert rate("-r", "trn", "--reference-form", "trn", f"sys={name}") == RATE
+        said = refused("evaluate", *by_trn, *WER, f"sys={name}")
+        assert said.startswith(f"{name}: the segments have ids, such as 'u-1', and the file has none; ")
+    for name, form in (("json", "json,id_key=none"), ("text", "lines")):
+        assert f"--system-form {form} matches them by position" in refused("evaluate", *by_trn, *WER, f"sys={name}")
+        assert rate(*by_trn, f"sys={name}", "--system-form", form) == RATE
 
 
 def test_outputs_with_ids_beside_references_without():
@@ -117,15 +123,18 @@ def test_which_of_several_keys_is_asked_only_where_it_cannot_be_known():
     ("text", "said"),
     [
         ('{"id": "u-1", "ref": "x"}\n', r"sys:1: no output: expected one of hyp, .* \(keys found: id, ref\)"),
-        ("u-1:\tref=['x']\n", r"sys:1: no hyp= line for utterance 'u-1'"),
+        ("u-1:\tref=['x']\n", r"sys: the file has no outputs: expected utterance:<TAB>hyp="),
         ('{"id": "u-1", "hyps": ["x"]}\n{"id": "u-1", "hyps": ["y"]}\n', r"sys:2: the id 'u-1' occurs twice"),
-        ("0 ||| a ||| F= 1\n1 ||| b ||| F= 1\n0 ||| c ||| F= 1\n", r"sys:3: segment 0 has two lists"),
+        (
+            "0 ||| a ||| F= 1\n1 ||| b ||| F= 1\n0 ||| c ||| F= 1\n",
+            r"sys:3: segment 0 appears twice; merge the lists first",
+        ),
     ],
 )
 def test_systems_without_outputs(text, said):
     Path("sys").write_text(text)
     with pytest.raises(FormatError, match=said):
-        read_outputs("sys")
+        read_texts("sys", "output")
 
 
 @pytest.mark.parametrize(
@@ -133,27 +142,27 @@ def test_systems_without_outputs(text, said):
     [
         ('{"id": "u-1", "hyps": ["x"]}\n', r"ref:1: no reference: expected one of ref, .* \(keys found: id, hyps\)"),
         ('{"id": "u-1", "pred_text": "x"}\n', r"ref:1: no reference: expected one of ref, "),
-        ("u-1:\thyp=['x']\n", r"ref: no ref= line: the file has hypotheses but no references"),
-        (OUTPUTS["moses"], r"ref: reads as Moses n-best, which has hypotheses but no references"),
-        (OUTPUTS["wenet"], r"ref: reads as the n-best output of WeNet, which has hypotheses but no references"),
-        ("H-0\t-0.5\tso it is\nH-1\t-0.5\toh no\n", r"ref: reads as the output of fairseq, which has hypotheses but"),
+        ("u-1:\thyp=['x']\n", r"ref: the file has no references: expected utterance:<TAB>ref="),
+        (OUTPUTS["moses"], r"ref: reads as lists in the format moses, which have hypotheses but no references"),
+        (OUTPUTS["wenet"], r"ref: reads as lists in the format wenet, which have hypotheses but no references"),
+        ("H-0\t-0.5\tso it is\nH-1\t-0.5\toh no\n", r"ref: the file has no references: expected T-id<TAB>text"),
         (
             "NBestList2.0\n(-1) so ( st: 0 et: 1 g: -1 a: -1 )\n",
-            r"ref: reads as SRILM NBestList2.0, which has hypotheses but",
+            r"ref: reads as lists in the format srilm, which have hypotheses but",
         ),
-        ('[["so", null, [], -1, -2]]\n', r"ref: the lines are JSON, not text"),
+        ('[["so", null, [], -1, -2]]\n', r"ref: expected text but found JSON"),
     ],
 )
 def test_hypotheses_are_no_references(text, said):
     Path("ref").write_text(text)
     with pytest.raises(FormatError, match=said):
-        read_references(["ref"])
+        read_texts("ref", "reference")
 
 
 def test_records_are_no_lines_of_text():
     Path("ref").write_text(BOTH["nemo"])
-    with pytest.raises(FormatError, match=r"ref: the lines are JSON, not text; the form json,id_key=none matches"):
-        read_references(["ref"], "lines")
+    with pytest.raises(FormatError, match=r"ref: expected text but found JSON; .* json,id_key=none matches"):
+        read_texts("ref", "reference", "lines")
 
 
 @pytest.mark.parametrize("lost", [{}, {"pred_text": None}])
@@ -183,8 +192,8 @@ def test_a_table_with_transcripts_and_outputs_is_read_by_its_outputs(separator):
     assert rate("-r", "table", "table") == RATE
 
 
-@pytest.mark.parametrize(("name", "title"), [("moses", "Moses n-best"), ("wenet", "the n-best output of WeNet")])
-def test_ids_of_lists_that_are_not_in_json_have_no_key(name, title):
+@pytest.mark.parametrize("name", ["moses", "wenet"])
+def test_ids_of_lists_that_are_not_in_json_have_no_key(name):
     Path("ref").write_text("so it is\noh no\n")
     Path("sys").write_text(OUTPUTS[name])
     said = refused("evaluate", "-r", "ref", *WER, "sys")
@@ -193,4 +202,4 @@ def test_ids_of_lists_that_are_not_in_json_have_no_key(name, title):
         "ids, as in `u-1 word word …` (kaldi), or numbers as ids of the file"
     )
     said = refused("evaluate", "-r", "ref", *WER, "sys", "--system-form", "json,id_key=none")
-    assert said == f"sys: reads as {title}, and id_key is an option of records in JSON"
+    assert said == f"sys: reads as lists in the format {name}, and id_key is an option of records in JSON"

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from rerank_adapters.formats.record_texts import one_sided
-from rerank_adapters.formats.references import read_references
-from rerank_adapters.formats.sources import Sources
-from rerank_adapters.formats.systems import read_outputs
+from rerank_adapters.texts.pairing import pair
+from rerank_adapters.texts.reading import read_texts
+from rerank_adapters.texts.sources import Sources
 from rerank_plugins import FormatError
 from tests.command_line import done, refused
+from tests.texts_of_files import outputs, references
 
 BLEU = ("-m", "bleu", "--as", "json", "--bootstrap", "0", "--randomisation", "0")
 ROWS = {
@@ -17,6 +17,7 @@ ROWS = {
     "3": ("oh nein", 'the "no"', "oh no"),
     "9": ("ja", "yes", "yes"),
 }
+IDS = ["3", "7", "9"]
 COLUMNS = ("id", "source", "reference", "translation")
 
 
@@ -34,31 +35,28 @@ def _in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def texts_of(file):
-    return [text for (text,) in file.for_segments(["3", "7", "9"])]
-
-
 @pytest.mark.parametrize("separator", [",", "\t", ";"])
 def test_a_table_is_read_as_what_it_is_given_as(tmp_path, separator):
     (tmp_path / "table").write_text(table(separator), encoding="utf-8")
-    sources, references, outputs = zip(*(ROWS[id_] for id_ in ("3", "7", "9")), strict=True)
-    assert tuple(texts_of(read_references(["table"]))) == references
-    assert tuple(texts_of(read_outputs("table"))) == outputs
-    assert tuple(map(Sources.read("table").of, ("3", "7", "9"))) == sources
+    sources, right, made = map(list, zip(*(ROWS[id_] for id_ in IDS), strict=True))
+    assert [text for (text,) in references(["table"], IDS)] == right
+    assert outputs("table", IDS) == made
+    assert [*map(Sources("table").of, IDS)] == sources
 
 
 def test_json_with_a_source_and_a_reference_is_a_source_by_its_source(tmp_path):
     (tmp_path / "both.jsonl").write_text('{"id": "u", "ref": "so it is", "src": "so ist es"}\n', encoding="utf-8")
-    assert Sources.read("both.jsonl").of("u") == "so ist es"
-    assert read_references(["both.jsonl"]).for_segments(["u"]) == [("so it is",)]
+    assert Sources("both.jsonl").of("u") == "so ist es"
+    assert references(["both.jsonl"], ["u"]) == [("so it is",)]
 
 
-@pytest.mark.parametrize(
-    ("role", "option"),
-    [("source", "--reference-form"), ("reference", "--reference-form"), ("output", "--system-form")],
-)
-def test_the_option_that_is_advised_is_that_of_the_role(role, option):
-    assert f"{option} json,id_key=none" in one_sided(["0", "1"], ["a", "b"], role)
+def test_the_option_that_is_advised_is_that_of_the_role(tmp_path):
+    (tmp_path / "named").write_text('{"id": "a", "text": "x"}\n{"id": "b", "text": "y"}\n')
+    (tmp_path / "lines").write_text("x\ny\n")
+    with pytest.raises(FormatError, match="--reference-form json,id_key=none"):
+        references(["named"], ["0", "1"])
+    with pytest.raises(FormatError, match="--system-form json,id_key=none"):
+        pair([read_texts("lines", "reference")], {"s": read_texts("named", "output")})
 
 
 def test_scores_are_those_of_json(tmp_path):
@@ -76,19 +74,20 @@ def test_scores_are_those_of_json(tmp_path):
 
 def test_rows_without_ids_have_the_numbers_of_lines(tmp_path):
     (tmp_path / "table").write_text(table("\t", ("source", "reference")), encoding="utf-8")
-    assert read_references(["table"]).for_segments(["0", "2"]) == [("so it is, now",), ("yes",)]
+    assert references(["table"], ["0", "2"]) == [("so it is, now",), ("yes",)]
 
 
 def test_columns_can_be_named(tmp_path):
     (tmp_path / "table").write_text("n,english\n5,so it is\n6,oh no\n", encoding="utf-8")
-    read = read_references(["table"], "json,key=english,id_key=n")
-    assert read.for_segments(["6", "5"]) == [("oh no",), ("so it is",)]
+    assert references(["table"], ["6", "5"], "json,key=english,id_key=n") == [("oh no",), ("so it is",)]
 
 
 def test_a_table_of_lists_has_no_references(tmp_path):
     (tmp_path / "lists").write_text("id,text,score\n1,so it is,-1\n1,so is it,-2\n", encoding="utf-8")
     (tmp_path / "out").write_text("so it is\n", encoding="utf-8")
-    assert "reads as the rows of a table, which has hypotheses" in refused("evaluate", *BLEU, "-r", "lists", "s=out")
+    assert "reads as lists in the format rows, which have hypotheses" in refused(
+        "evaluate", *BLEU, "-r", "lists", "s=out"
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,20 +95,20 @@ def test_a_table_of_lists_has_no_references(tmp_path):
     [
         ("id,reference\n1,so it is\n2,oh,no\n", 3, "found 3 columns, expected 2"),
         ('id,reference\n1,"so\nit is"\n2,oh,no\n', 4, "found 3 columns, expected 2"),
-        ("id,text,note\n1,a,c\n1,a,c\n", None, "which has hypotheses but no references"),
+        ("id,text,note\n1,a,c\n1,a,c\n", None, "which have hypotheses but no references"),
     ],
 )
 def test_wrong_rows(tmp_path, content, line, says):
     (tmp_path / "table").write_text(content, encoding="utf-8")
     with pytest.raises(FormatError, match=says) as error:
-        read_references(["table"])
+        read_texts("table", "reference")
     assert error.value.line == line
 
 
 @pytest.mark.parametrize("content", ["text, with a comma\nand more, of it\n", "reference\nso it is\n"])
 def test_text_is_no_table(tmp_path, content):
     (tmp_path / "text").write_text(content, encoding="utf-8")
-    assert len(read_references(["text"])) == 2
+    assert read_texts("text", "reference").by_id.keys() == {"0", "1"}
 
 
 def test_init_takes_a_table_beside_lists_for_references(tmp_path):
@@ -136,17 +135,17 @@ def test_a_column_of_references_beside_hypotheses(tmp_path, form):
     else:
         lines = [{"csv": ",", "tsv": "\t"}[form].join(row) for row in (("id", "text", "ref"), *LISTS)]
     (tmp_path / "lists").write_text("".join(f"{line}\n" for line in lines))
-    assert read_references(["lists"]).for_segments(["3", "7"]) == [("oh no",), ("so it is",)]
+    assert references(["lists"], ["3", "7"]) == [("oh no",), ("so it is",)]
     scored = done("evaluate", "-r", "lists", "lists", "-m", "wer", *BLEU[2:])
     assert round(json.loads(scored.out)["metrics"][0]["systems"][0]["score"], 2) == 60
     done("tune", "lists", "-r", "lists", "-m", "wer", "-f", "reciprocal-rank", "-t", "mira,passes=2", "-o", "w.toml")
     (tmp_path / "lists").write_text("".join(f"{line}\n" for line in lines).replace("owe no", "oh nay", 1).replace(
         "oh no", "oh yes", 1))  # fmt: skip
     with pytest.raises(FormatError, match=r"lists:[45]: the id '3' occurs twice, with another reference"):
-        read_references(["lists"])
+        read_texts("lists", "reference")
 
 
 def test_outputs_are_not_repeated(tmp_path):
     (tmp_path / "lists").write_text('{"id": 1, "hyp": "a"}\n{"id": 1, "hyp": "a"}\n')
     with pytest.raises(FormatError, match=r"lists:2: the id '1' occurs twice$"):
-        read_outputs("lists")
+        read_texts("lists", "output")

@@ -38,7 +38,7 @@ def test_good_input(place):
 @pytest.mark.parametrize(
     ("changes", "arguments", "said"),
     [
-        ({"ref": "utt-07 so is it\n"}, (), "ref: no line for segment id 'utt-12' among the 1 ids (utt-07, …)"),
+        ({"ref": "utt-07 so is it\n"}, (), "ref: segment 'utt-12' is not in the file (1 segment: utt-07)"),
         ({"ref": REFERENCES + "utt-07 again\n"}, (), "ref:3: the id 'utt-07' occurs twice"),
         ({"lists": LISTS + "utt-12-2 again\n"}, (), "lists:5: the key 'utt-12-2' occurs twice"),
         ({}, ("--format", 'kaldi,costs=["am_cost"]'), "am_cost: no such file"),

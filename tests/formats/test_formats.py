@@ -17,6 +17,7 @@ from rerank_adapters.formats.fairseq import FairseqFormat
 from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_adapters.formats.json_programs import HYPORADISE
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
+from rerank_adapters.texts.sources import Sources
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored
 from rerank_plugins.core.nbest import Hypothesis, NBestList
@@ -330,11 +331,19 @@ def test_real_lists_as_the_naive_reader_reads_them(request, root, name):
 def test_lists_get_their_source_sentence(tmp_path):
     (tmp_path / "src").write_text("null\neins\r\nzwei\ndrei\n", newline="")
     (tmp_path / "n").write_text("3 ||| a ||| LM= 1 ||| 0\n1 ||| b ||| LM= 1 ||| 0\n")
-    assert [n.source for n in stream_nbest([tmp_path / "n"], MosesFormat(), tmp_path / "src")] == ["drei", "eins"]
-    assert [n.source for n in read_nbest([tmp_path / "n"], MosesFormat(), tmp_path / "src")] == ["eins", "drei"]
+    assert [n.source for n in stream_nbest([tmp_path / "n"], MosesFormat(), Sources(tmp_path / "src").of)] == [
+        "drei",
+        "eins",
+    ]
+    assert [n.source for n in read_nbest([tmp_path / "n"], MosesFormat(), Sources(tmp_path / "src").of)] == [
+        "eins",
+        "drei",
+    ]
     (tmp_path / "n").write_text("4 ||| a ||| LM= 1 ||| 0\n")
-    with pytest.raises(FormatError, match=r"src: no line for segment id 4: the file has 4 lines, for the ids 0 to 3"):
-        read_nbest([tmp_path / "n"], MosesFormat(), tmp_path / "src")
+    with pytest.raises(
+        FormatError, match=r"src: segment 4 is not in the file, which has 4 lines, for the segments 0 to 3"
+    ):
+        read_nbest([tmp_path / "n"], MosesFormat(), Sources(tmp_path / "src").of)
 
 
 def test_hyporadise_with_ids_of_utterances_and_scores():

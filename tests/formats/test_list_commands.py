@@ -39,10 +39,10 @@ def test_utterances_and_transcripts_are_matched_by_id(references, tmp_path, monk
     )
     assert "error" not in done("check", "--nbest", "lists", *speech).out
     said = refused("evaluate", "--nbest", "lists", *speech, "--reference-form", "lines")
-    assert said == "refs: segment id 'atis_0001' is not a number: it names no line of this file"
+    assert re.match("refs: the segments have ids, such as 'atis_000.', and the file has none; ", said)
     Path("refs").write_text("atis_0000 so it was\n")
     said = refused("tune", "lists", *speech, "-o", "w.toml")
-    assert said.startswith("refs: no line for segment id 'atis_0001' among the 1 ids (atis_0000")
+    assert said.startswith("refs: segment 'atis_0001' is not in the file (1 segment: atis_0000)")
 
 
 def test_systems_with_ids_beside_references_with_ids(tmp_path, monkeypatch):
@@ -52,13 +52,16 @@ def test_systems_with_ids_beside_references_with_ids(tmp_path, monkeypatch):
     Path("by_line").write_text("so it was\nto words\n")
     Path("less").write_text("so it was (u0)\n")
     evaluate = ("evaluate", "-r", "ref", "-m", "wer", "--as", "json")
-    ran = done(*evaluate, "--reference-form", "trn", "by_id", "by_line")
-    systems = json.loads(ran.out)["metrics"][0]["systems"]
-    assert [system["score"] for system in systems] == [20.0, 20.0]
+    for arguments in (("by_id",), ("by_line", "--system-form", "lines")):
+        (system,) = json.loads(done(*evaluate, "--reference-form", "trn", *arguments).out)["metrics"][0]["systems"]
+        assert system["score"] == 20
+    said = refused(*evaluate, "--reference-form", "trn", "by_line")
+    assert said.startswith("by_line: the segments have ids, such as 'u0', and the file has none; ")
+    assert said.endswith("--system-form lines matches them by position")
     said = refused(*evaluate, "--reference-form", "trn", "--unpaired", "error", "less")
     assert said == "less: no output for 1 of 2 segments (u1)"
     said = refused(*evaluate, "by_id")
-    assert said.startswith("ref: each line ends with what may be an id, as (u0): name the reference form")
+    assert said.startswith("ref: each line ends with what may be an id, as (u0): name the form")
     done(*evaluate, "--reference-form", "lines", "by_id")
 
 
@@ -87,7 +90,8 @@ def test_ids_that_all_files_share_are_no_words(spoken):
     wanted = [round(100 * wrong / 36, 2) for wrong in (4, 5)]
     assert rates("-r", "ref", "--reference-form", "kaldi", "one", "two") == wanted
     assert rates("-r", "ref", "one", "two") == wanted
-    assert rates("-r", "ref.trn", "one.trn", "two", "one.text") == [*wanted, wanted[0]]
+    assert rates("-r", "ref.trn", "one.trn", "two") == wanted
+    assert rates("-r", "ref.trn", "one.text", "--system-form", "lines") == wanted[:1]
     assert rates("-r", "ref", "one.trn") == wanted[:1]
     assert rates("-r", "ref.text", "one.text") == wanted[:1]
     said = done("evaluate", "-r", "ref", "one", "-m", "wer").err.splitlines()[0]
@@ -95,10 +99,11 @@ def test_ids_that_all_files_share_are_no_words(spoken):
 
 
 def test_a_file_that_alone_has_ids_needs_its_form(spoken):
-    asked = "each line begins with what may be an id, as {}: name the reference form, kaldi for ids or lines for text (--reference-form)"
+    asked = "each line begins with what may be an id, as {}: name the form, kaldi for ids or lines for text (--reference-form)"
     assert refused("evaluate", "-r", "ref", "one.text") == f"ref: {asked.format('sp0-0000')}"
     assert refused("evaluate", "-r", "ref.text", "one").startswith("one: each line begins with what may be an id")
-    assert rates("-r", "ref", "one.text", "--reference-form", "kaldi") == [round(400 / 36, 2)]
+    said = ("--reference-form", "kaldi", "--system-form", "lines")
+    assert rates("-r", "ref", "one.text", *said) == [round(400 / 36, 2)]
     assert len(rates("-r", "ref.text", "one", "--reference-form", "lines")) == 1
     Path("lists").write_text("".join(f"{n} ||| {text} ||| a= 1 ||| 1\n" for n, text in enumerate(SPOKEN)))
     for command in (("evaluate", "--nbest"), ("tune", "-o", "w.toml")):
@@ -106,7 +111,8 @@ def test_a_file_that_alone_has_ids_needs_its_form(spoken):
     said = refused("evaluate", "--nbest", "lists", "-r", "ref.text", "-m", "wer", "one")
     assert said.startswith("one: each line begins with what may be an id")
     Path("few").write_text("u1 the cat sat\nu2 a dog ran\n")
-    assert refused("evaluate", "-r", "few", "few", "-m", "wer") == f"few: {asked.format('u1')}"
+    Path("same").write_text("u1 the cat sat\nu2 a dog ran\n")
+    assert refused("evaluate", "-r", "few", "same", "-m", "wer") == f"few: {asked.format('u1')}"
 
 
 def test_compressed_and_piped_everything(small, tuned, tmp_path):

@@ -1,59 +1,61 @@
 """References: any number of files, one line per segment."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from rerank_adapters.cli.evaluate import command as evaluate
-from rerank_adapters.formats import FORMS
-from rerank_adapters.formats.outputs import output_lines, read_segments
-from rerank_adapters.formats.references import named_form, read_references, settled
 from rerank_adapters.job.config import DataSet
+from rerank_adapters.texts import FORMS
+from rerank_adapters.texts.line_ids import settled
+from rerank_adapters.texts.one_bests import output_lines, read_segments
+from rerank_adapters.texts.reading import named_form, read_texts
 from rerank_plugins.core.errors import ConfigError, FormatError
+from tests.texts_of_files import ids_of, outputs, references
 
 
 def test_references(tmp_path):
     (tmp_path / "a").write_text("null\neins\u2028\r\n\ndrei", newline="")
     (tmp_path / "b").write_text("zero\none\ntwo\nthree\n")
-    references = read_references([tmp_path / "a", tmp_path / "b"])
-    assert len(references) == 4
-    assert references.for_segments(["3", "0", "1", "2", "3"]) == [
+    assert ids_of(tmp_path / "a") == ["0", "1", "2", "3"]
+    assert references([tmp_path / "a", tmp_path / "b"], ["3", "0", "1", "2", "3"]) == [
         ("drei", "three"),
         ("null", "zero"),
         ("eins\u2028", "one"),
         ("", "two"),
         ("drei", "three"),
     ]
-    assert read_references([tmp_path / "b"]).for_segments(["2"]) == [("two",)]
+    assert references([tmp_path / "b"], ["2"]) == [("two",)]
 
 
 @pytest.mark.parametrize(
     ("id_", "said"),
     [
-        ("2", "a: no line for segment id 2: the file has 2 lines, for the ids 0 to 1"),
-        ("x7", "a: segment id 'x7' is not a number, .* no line has it as its id: wanted `x7 word word"),
-        ("-1", "a: segment id '-1' is not a number"),
+        ("2", "a: segment 2 is not in the file, which has 2 lines, for the segments 0 to 1"),
+        ("x7", "a: the segments have ids, such as 'x7', and the file has none; wanted `x7 word word"),
+        ("-1", "a: the segments have ids, such as '-1', and the file has none"),
     ],
 )
 def test_an_id_without_reference(tmp_path, id_, said):
     (tmp_path / "a").write_text("x\ny\n")
     with pytest.raises(FormatError, match=said):
-        read_references([tmp_path / "a"]).for_segments(["0", id_])
+        references([tmp_path / "a"], ["0", id_])
 
 
 def test_files_of_different_length(tmp_path):
     (tmp_path / "a").write_text("x\ny\n")
     (tmp_path / "b").write_text("x\ny\nz\n")
-    with pytest.raises(FormatError, match=r"b: 3 lines, but .*a has 2: expected as many"):
-        read_references([tmp_path / "a", tmp_path / "b"])
+    with pytest.raises(FormatError, match=r"b: has 3 lines but .*a has 2; they must match"):
+        references([tmp_path / "a", tmp_path / "b"], ["0"])
 
 
 def test_no_reference(tmp_path):
     (tmp_path / "a").touch()
     with pytest.raises(FormatError, match="a: the file is empty"):
-        read_references([tmp_path / "a"])
+        ids_of(tmp_path / "a")
     with pytest.raises(FormatError, match="no reference file was named"):
-        read_references([])
+        references([], ["0"])
 
 
 KALDI = "utt_b so it is\nutt_a\tthe cat  sat\nutt_c\n"
@@ -65,19 +67,19 @@ TEXTS = {"utt_a": "the cat sat", "utt_b": "so it is", "utt_c": ""}
 @pytest.mark.parametrize(("name", "text"), [("kaldi", KALDI.replace("  ", " ")), ("trn", TRN)])
 def test_references_with_ids_are_matched_by_id(tmp_path, name, text, form):
     (tmp_path / "a").write_text(text)
-    references = read_references([tmp_path / "a", tmp_path / "a"], name if form == "given" else "auto")
+    said = name if form == "given" else "auto"
     for ids in (["utt_a", "utt_b", "utt_c"], ["utt_c", "utt_a"]):
-        assert references.for_segments(ids) == [(TEXTS[id_], TEXTS[id_]) for id_ in ids]
+        assert references([tmp_path / "a", tmp_path / "a"], ids, said) == [(TEXTS[id_], TEXTS[id_]) for id_ in ids]
     if form == "given":
-        assert sorted(references.ids) == list(TEXTS)
+        assert sorted(ids_of(tmp_path / "a", said)) == list(TEXTS)
 
 
 def test_first_words_that_are_the_numbers_of_the_segments_are_ids_or_words_as_is_said(tmp_path):
     (tmp_path / "a").write_text("1 one\n0 null\n")
-    with pytest.raises(FormatError, match=r"a: each line begins with what may be an id, as 1: name the reference form"):
-        read_references([tmp_path / "a"]).for_segments(["0", "1"])
-    assert read_references([tmp_path / "a"], "lines").for_segments(["0", "1"]) == [("1 one",), ("0 null",)]
-    assert read_references([tmp_path / "a"], "kaldi").for_segments(["0", "1"]) == [("null",), ("one",)]
+    with pytest.raises(FormatError, match=r"a: each line begins with what may be an id, as 1: name the form"):
+        references([tmp_path / "a"], ["0", "1"])
+    assert references([tmp_path / "a"], ["0", "1"], "lines") == [("1 one",), ("0 null",)]
+    assert references([tmp_path / "a"], ["0", "1"], "kaldi") == [("null",), ("one",)]
 
 
 MANY = [f"{word} y\n" for word in "bacdefghijklmnopqrst"]
@@ -109,7 +111,7 @@ ASCENDING = [f"{word} y\n" for word in "abcdef"]
 def test_whether_first_words_are_ids(tmp_path, one, other, form):
     for name, text in (("a", one), ("b", other)):
         (tmp_path / name).write_text(text)
-    texts = [read_references([tmp_path / name]) for name in "ab"]
+    texts = [read_texts(tmp_path / name, role) for name, role in (("a", "reference"), ("b", "output"))]
     if form is not None:
         assert settled(texts)[0].form == form
     else:
@@ -120,40 +122,39 @@ def test_whether_first_words_are_ids(tmp_path, one, other, form):
 @pytest.mark.parametrize(
     ("text", "form", "said"),
     [
-        (KALDI, "auto", r"a: no line for segment id 'utt_d' among the 3 ids \(utt_b, utt_a, …\)"),
-        (TRN, "auto", r"a: no line for segment id 'utt_d' among the 3 ids"),
-        (KALDI, "trn", r"a:1: no id at the end of the line"),
+        (KALDI, "auto", r"a: segment 'utt_d' is not in the file \(3 segments: utt_b, utt_a, …\)"),
+        (TRN, "auto", r"a: segment 'utt_d' is not in the file"),
+        (KALDI, "trn", r"a:1: found .*, expected the id at the end of the line"),
         (KALDI + "utt_a again\n", "kaldi", "a:4: the id 'utt_a' occurs twice"),
         (KALDI + "utt_a again\n", "auto", "a:4: the id 'utt_a' occurs twice"),
         ("utt_a x (utt_d)\nutt_d x (utt_a)\n", "auto", "start and at the end"),
-        ("x\ny\n", "auto", "a: segment id 'utt_a' is not a number"),
-        (KALDI, "lines", "a: segment id 'utt_a' is not a number: it names no line"),
+        ("x\ny\n", "auto", "a: the segments have ids, such as 'utt_a', and the file has none"),
+        (KALDI, "lines", "a: the segments have ids, such as 'utt_a', and the file has none"),
     ],
 )
 def test_ids_and_references_that_do_not_meet(tmp_path, text, form, said):
     (tmp_path / "a").write_text(text)
     with pytest.raises(FormatError, match=said):
-        read_references([tmp_path / "a"], form).for_segments(["utt_a", "utt_d"])
+        references([tmp_path / "a"], ["utt_a", "utt_d"], form)
 
 
 def test_the_transcripts_of_hyporadise_are_references_by_id_and_without_ids_by_number(tmp_path):
     lines = '{"id": "u-b", "input": ["x"], "output": "so it is"}\n{"id": "u-a", "input": [], "output": "oh  no"}\n'
     (tmp_path / "a").write_text(lines)
-    references = read_references([tmp_path / "a"])
-    assert references.for_segments(["u-a", "u-b"]) == [("oh no",), ("so it is",)]
-    assert references.ids == ["u-b", "u-a"]
-    with pytest.raises(FormatError, match=r"a: no line for segment id 'u-c' among the 2 ids .* in 'json' form"):
-        references.for_segments(["u-a", "u-c"])
-    (tmp_path / "b").write_text(lines.replace("id", "no"))
-    with pytest.raises(
-        FormatError, match=r"b: no record has an id .*, but 'no' has .*: id_key=no reads them, id_key=none"
-    ):
-        read_references([tmp_path / "b"])
-    references = read_references([tmp_path / "b"], "json,id_key=none")
-    assert references.for_segments(["1", "0"]) == [("oh no",), ("so it is",)]
-    assert references.ids == ["0", "1"]
+    assert references([tmp_path / "a"], ["u-a", "u-b"]) == [("oh no",), ("so it is",)]
+    assert ids_of(tmp_path / "a") == ["u-b", "u-a"]
+    with pytest.raises(FormatError, match=r"a: segment 'u-c' is not in the file \(2 segments: u-b, u-a\)"):
+        references([tmp_path / "a"], ["u-a", "u-c"])
+    (tmp_path / "b").write_text(re.sub(r'"id": "u-.", ', "", lines))
+    assert references([tmp_path / "b"], ["1", "0"]) == [("oh no",), ("so it is",)]
+    assert ids_of(tmp_path / "b") == ["0", "1"]
+    (tmp_path / "c").write_text(lines.replace("id", "no"))
+    said = r"c: no record has an id .*, but 'no' has .*: id_key=no reads them, id_key=none"
+    with pytest.raises(FormatError, match=said):
+        ids_of(tmp_path / "c")
+    assert ids_of(tmp_path / "c", "json,id_key=none") == ["0", "1"]
     (tmp_path / "nemo").write_text('{"audio_filepath": "wav/u-a.wav", "text": "oh no"}\n')
-    assert read_references([tmp_path / "nemo"]).for_segments(["u-a"]) == [("oh no",)]
+    assert references([tmp_path / "nemo"], ["u-a"]) == [("oh no",)]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ def test_the_transcripts_of_hyporadise_are_references_by_id_and_without_ids_by_n
 def test_json_transcripts_that_are_wrong(tmp_path, text, said):
     (tmp_path / "a").write_text(text)
     with pytest.raises(FormatError, match=said):
-        read_references([tmp_path / "a"]).for_segments(["a"])
+        references([tmp_path / "a"], ["a"])
 
 
 STM = """\
@@ -193,32 +194,29 @@ def test_outputs_have_the_form_in_which_they_have_all_ids(tmp_path):
     (tmp_path / "kaldi").write_text(KALDI)
     for name in ("trn", "kaldi"):
         for form in ("trn", "kaldi"):
-            texts = (
-                read_references([tmp_path / name]).as_system(["utt_c", "utt_b"], form).as_outputs(["utt_c", "utt_b"])
-            )
-            assert texts == ["", "so it is"], (name, form)
+            assert outputs(tmp_path / name, ["utt_c", "utt_b"]) == ["", "so it is"], (name, form)
 
 
 def test_stm(tmp_path):
     (tmp_path / "a.stm").write_text(STM)
-    stm = read_references([tmp_path / "a.stm"])
-    ((oh,), (joined,)) = stm.for_segments(["call-3", "call-1"])
+    stm = [tmp_path / "a.stm"]
+    ((oh,), (joined,)) = references(stm, ["call-3", "call-1"])
     assert (oh, str(joined)) == ("oh", "so it is { oh / owe } no { @ / uh }")
-    assert stm.ids == ["spk-000", "spk-001", "spk-002"]
-    assert stm.for_segments(["spk-000"]) == [("so it is",)]
+    assert ids_of(*stm) == ["spk-000", "spk-001", "spk-002"]
+    assert references(stm, ["spk-000"]) == [("so it is",)]
     with pytest.raises(FormatError, match="call-2-1 has times that do not count: expected ids of segments"):
-        stm.for_segments(["call-2"])
+        references(stm, ["call-2"])
     (tmp_path / "c").write_text("call-1 1 x\n")
     with pytest.raises(FormatError, match=r"c:1: found 3 columns, expected file, channel, speaker, start, end and the"):
-        read_references([tmp_path / "c"], "stm").ids  # noqa: B018
+        ids_of(tmp_path / "c", "stm")
 
 
 def test_the_references_of_icefall(tmp_path):
     path = Path(__file__).parents[1] / "golden" / "formats" / "icefall.txt"
-    assert read_references([path]).for_segments(["utt-12", "utt-07"]) == [("oh no",), ("so it is",)]
+    assert references([path], ["utt-12", "utt-07"]) == [("oh no",), ("so it is",)]
     (tmp_path / "a").write_text("u:\tref=['a']\nu:\tref=['b']\n")
     with pytest.raises(FormatError, match=r"a:2: the id 'u' occurs twice"):
-        read_references([tmp_path / "a"])
+        ids_of(tmp_path / "a")
 
 
 def test_output_forms(tmp_path):

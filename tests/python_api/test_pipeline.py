@@ -168,7 +168,7 @@ def test_references_in_every_form(lists, references, small):
     assert weights([small / "tune.en"]) == weights({int(id_): [text] for id_, text in by_id.items()}) == wanted
     assert weights([small / "tune.en", small / "tune.en"]) == weights([[text, text] for text in references])
     one = dict(list(by_id.items())[1:])
-    with pytest.raises(FormatError, match=r"no reference for 1 list \(0\) among"):
+    with pytest.raises(FormatError, match="references: segment '0' is not among them"):
         weights(one)
 
 
@@ -330,7 +330,7 @@ LIST = NBestList.from_texts(["a b", "c"])
         (lambda p: p.fit([LIST], [7]), TypeError, "references[0]: wanted a text, or a sequence of texts, found 7"),
         (lambda p: p.fit([LIST], [[]]), TypeError, "references[0]: wanted a text, or a sequence of texts, found []"),
         (lambda p: p.fit([LIST], "none.en"), FormatError, "'none.en': no such file of references; texts are a list"),
-        (lambda p: p.fit([LIST], {"7": "a"}), FormatError, "no reference for 1 list (0) among 1 ids"),
+        (lambda p: p.fit([LIST], {"7": "a"}), FormatError, "references: segment '0' is not among them (1 segment: 7)"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_line(call, error, message):

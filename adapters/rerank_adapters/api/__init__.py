@@ -30,6 +30,7 @@ from rerank_adapters.formats.tables import Roles
 from rerank_adapters.job.models import all_plugins, load
 from rerank_adapters.reranker import RankedHypothesis, Reranked, Reranker
 from rerank_adapters.runtime.progress import showing
+from rerank_adapters.texts.sources import Sources
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, Hypothesis, NBestList
 from rerank_plugins.core.columns import one_line, plain
@@ -100,4 +101,4 @@ def read_nbest(
     with showing(False):
         if format is None:
             format = format_of(files[0], all_plugins().factories("format"))
-        return read_lists(files, load(format, "format"), source)
+        return read_lists(files, load(format, "format"), None if source is None else Sources(source).of)

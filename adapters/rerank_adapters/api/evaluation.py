@@ -9,26 +9,27 @@ from typing import Any, TypeVar
 from rerank_adapters import evaluation
 from rerank_adapters.data.content import warnings_of
 from rerank_adapters.data.given import (
-    ReferencesById,
-    Texts,
+    OfSegment,
     check_order,
     files_of,
     labels_of,
     lists_of,
     pair_with,
+    references_by_id,
     references_of,
 )
 from rerank_adapters.evaluation import Evaluation, SegmentFacts
 from rerank_adapters.evaluation.baselines import with_highest_total
 from rerank_adapters.formats.frames import is_frame
-from rerank_adapters.formats.pairing import Unpaired, warn
-from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.formats.segment_ids import some_of
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.job.models import all_plugins, config_tables
 from rerank_adapters.reranker import Reranked
-from rerank_adapters.runtime.progress import counted, showing
+from rerank_adapters.runtime.progress import counted, showing, warn
+from rerank_adapters.texts import ReferenceForm
+from rerank_adapters.texts.pairing import Unpaired, pair
+from rerank_adapters.texts.reading import read_texts
 from rerank_plugins import ConfigError, FormatError, NBestList
 from rerank_plugins.core.columns import one_line, plain
 
@@ -115,18 +116,17 @@ def evaluate(
 
 def _segments(
     references: object, lists: Sequence[NBestList] | None, form: ReferenceForm, unpaired: Unpaired
-) -> tuple[list[str], list[Texts], list[NBestList] | None]:
+) -> tuple[list[str], list[OfSegment], list[NBestList] | None]:
     """The ids of the segments that count, their references, and their lists if there are any."""
     if lists is not None:
         paired = pair_with(lists, references, form, unpaired=unpaired)
         warn(paired.findings)
-        with_lost, texts = paired.with_lost()
-        return paired.ids, texts, with_lost
+        return paired.ids, paired.references, paired.lists
     if files := files_of(references):
-        read = read_references(files, form)
-        return read.ids, read.for_segments(read.ids), None
+        paired = pair([read_texts(file, "reference", form) for file in files])
+        return paired.ids, paired.references, None
     if isinstance(references, Mapping):
-        by_id = ReferencesById.of(references).by_id
+        by_id = references_by_id(references).by_id
         return list(by_id), list(by_id.values()), None
     texts = references_of(references)
     return [str(place) for place in range(len(texts))], texts, None

@@ -18,8 +18,6 @@ from rerank_adapters.apply import Pair, pairs_of, rerank
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.data.given import files_of, lists_of, numbered, pair_with
 from rerank_adapters.features.tables import RECORDED
-from rerank_adapters.formats.pairing import warn
-from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.job.config import Config, read_config
 from rerank_adapters.job.job import TUNE, Job
 from rerank_adapters.job.models import all_plugins, labelled
@@ -27,7 +25,8 @@ from rerank_adapters.report.explanation import Explanation
 from rerank_adapters.reranker import Reranked
 from rerank_adapters.run.explain import explain
 from rerank_adapters.run.learn import TuningOutcome, compare_tuners, features_of, learn
-from rerank_adapters.runtime.progress import showing
+from rerank_adapters.runtime.progress import showing, warn
+from rerank_adapters.texts import ReferenceForm
 from rerank_adapters.tuning.cross_validation import CrossValidation
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, NBestList
@@ -220,7 +219,7 @@ class Pipeline:
         paired = pair_with(lists, references, reference_form, "tuning")
         best = {ranked.segment_id: ranked.best for ranked in self.predict(lists, progress=progress)}
         measure = self._fitted_job.measures[0]
-        texts, sources = [[best[nbest.segment_id]] for nbest in paired.nbests], [n.source for n in paired.nbests]
+        texts, sources = [[best[id_]] for id_ in paired.ids], [nbest.source for nbest in paired.lists or ()]
         totals = measure.statistics(texts, paired.references, sources).sum(axis=0)
         score = float(measure.metric.score(totals))
         return score if measure.metric.higher_is_better else 0.0 - score  # and not -0.0

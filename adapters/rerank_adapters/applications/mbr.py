@@ -24,22 +24,21 @@ from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_adapters.data.given_texts import pipeline_of
 from rerank_adapters.formats.frames import is_frame
-from rerank_adapters.formats.outputs import OneBests
-from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.sources import Sources
 from rerank_adapters.job.models import load
 from rerank_adapters.rows import Rows
-from rerank_adapters.runtime.progress import CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar, counted, warn
 from rerank_adapters.text import TextPipeline
+from rerank_adapters.texts.one_bests import OneBestFile
+from rerank_adapters.texts.sources import Sources
 from rerank_adapters.tuners.mbr_decision import utilities
 from rerank_plugins import ConfigError, FloatArray, Hypothesis, Metric, NBestList, open_atomic
 from rerank_plugins.core.columns import one_line, plain
 from rerank_plugins.kit.nbest_lists import posteriors
 
 if TYPE_CHECKING:
-    from rerank_adapters.formats.outputs import OutputForm
     from rerank_adapters.job.job import Job
+    from rerank_adapters.texts.one_bests import OutputForm
     from rerank_plugins.kit.nbest_lists import Posterior
 
 ROUNDING = 1e-9  # expected utilities that differ by no more of their size are equal
@@ -197,12 +196,12 @@ def command(
     if len(job.config.metric) != 1:
         raise ConfigError(f"found {len(job.config.metric)} metrics, wanted one utility (-m METRIC)")
     measure = job.measures[0]
-    sources = Sources.read(source, "auto") if source else None
+    sources = Sources(source).of if source else None
     lists = read_nbest([Path(path) for path in samples], job.reading(samples).format, sources, samples=True)
     with CountingBar("lists", len(lists)) as bar:
         weighted = ((nbest, posteriors(nbest, posterior, scale)) for nbest in bar.over(lists))
         rows = Rows(Choice._fields, choices(weighted, measure.metric, measure.text))
-    one_bests = OneBests.of(dict(zip(rows["segment"], rows["choice"], strict=True)), form)
+    one_bests = OneBestFile.of(dict(zip(rows["segment"], rows["choice"], strict=True)), form)
     with open_atomic(output) as out:
         out.writelines(one_bests.lines())
     warn([one_bests.finding] if one_bests.finding else [])

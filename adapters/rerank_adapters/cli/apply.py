@@ -14,7 +14,7 @@ from rerank_adapters.runtime.progress import counted
 from rerank_plugins.core.plugins import Registry
 
 if TYPE_CHECKING:
-    from rerank_adapters.formats.outputs import OutputForm
+    from rerank_adapters.texts.one_bests import OutputForm
 
 
 @click.command("apply")
@@ -77,12 +77,12 @@ def command(
     """  # noqa: D301
     from rerank_adapters.apply import pairs_of, rerank
     from rerank_adapters.data.unlike import ListFacts, unlike_tuning
-    from rerank_adapters.formats.outputs import Arriving, OneBests, read_segments
     from rerank_adapters.formats.reading import read_nbest, stream_nbest
-    from rerank_adapters.formats.sources import Sources
     from rerank_adapters.formats.writing import open_lists
     from rerank_adapters.job.job import Job
     from rerank_adapters.job.specs import SET
+    from rerank_adapters.texts.one_bests import OneBestFile, StreamingOneBests, read_segments
+    from rerank_adapters.texts.sources import Sources
     from rerank_adapters.weights import read_weights
     from rerank_plugins import ConfigError, FeatureTable
     from rerank_plugins.kit.files.text import arrives, open_atomic
@@ -97,18 +97,19 @@ def command(
     at_once = alone and ((arrives(paths[0]) and str(output) == "-") if stream is None else stream)
     if stream and not alone:
         raise ConfigError("--stream takes one file of lists, and no --table")
-    sources = Sources.read(source) if source is not None else None
+    sources = Sources(source) if source is not None else None
+    sentence = None if sources is None else sources.of
     if table is not None:
         with job.reading_lists(format_):
-            read_lists = read_nbest(paths, job.format, sources)
+            read_lists = read_nbest(paths, job.format, sentence)
         columns = extraction.columns(read_lists, FeatureTable.load(table), table, all_columns=True)
         pairs = pairs_of(read_lists, columns)
     else:
         reads = stream_nbest if len(paths) == 1 else read_nbest
-        pairs = extraction.stream(reads(paths, job.format, sources, repeated=bool(stream)), at_once=at_once)
+        pairs = extraction.stream(reads(paths, job.format, sentence, repeated=bool(stream)), at_once=at_once)
     advice = "" if table else "; if it was computed elsewhere, name a table of these lists that has it with --table"
     spans = read_segments(segments) if segments is not None else None
-    arriving, texts, lists_read = Arriving(form, spans, any_order=bool(stream)), dict[str, str](), 0
+    arriving, texts, lists_read = StreamingOneBests(form, spans, any_order=bool(stream)), dict[str, str](), 0
     measure = job.measures[0] if tuned.decision == "mbr" else None
     facts = ListFacts()
     with job.reading_lists(format_), ExitStack() as files:
@@ -127,7 +128,7 @@ def command(
                     ranked.flush()
             else:
                 texts[read.segment_id] = text
-        one_bests = OneBests.of(texts, form, sources.numbers if sources is not None else ())
+        one_bests = OneBestFile.of(texts, form, sources.numbers if sources is not None else ())
         best.writelines(one_bests.lines(spans))
     if finding := (arriving if at_once else one_bests).finding:
         click.echo(f"rerank: warning: {finding}", err=True)

@@ -16,8 +16,8 @@ from rerank_plugins import ConfigError
 if TYPE_CHECKING:
     from rerank_adapters.data.dataset import Files
     from rerank_adapters.evaluation.measure import Measure
-    from rerank_adapters.formats.references import ReferenceForm
     from rerank_adapters.job.job import Job
+    from rerank_adapters.texts import ReferenceForm
 
 STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 
@@ -76,14 +76,13 @@ def command(
     from rerank_adapters.data.content import warnings_of
     from rerank_adapters.evaluation import SegmentFacts, evaluate
     from rerank_adapters.evaluation.baselines import with_highest_total
-    from rerank_adapters.formats.pairing import pair_all, warn
     from rerank_adapters.formats.reading import read_nbest
-    from rerank_adapters.formats.references import read_groups, read_references, settled
-    from rerank_adapters.formats.sources import Sources
-    from rerank_adapters.formats.systems import read_outputs
     from rerank_adapters.metrics.alignment import Aligning
     from rerank_adapters.report.output import write_report
-    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_adapters.runtime.progress import StatusLine, warn
+    from rerank_adapters.texts.pairing import pair
+    from rerank_adapters.texts.reading import read_groups, read_texts
+    from rerank_adapters.texts.sources import Sources
 
     summary_line = SummaryLine()
     tests = {"bootstrap": bootstrap, "randomisation": randomisation, "resample_groups": resample_groups or None}
@@ -94,24 +93,20 @@ def command(
     if len(named) < len(systems):
         raise ConfigError("two systems have the same name; name them with NAME=FILE")
     with StatusLine("reading"):
-        refs = read_references(files.references, files.reference_form)
+        refs = [read_texts(path, "reference", files.reference_form) for path in files.references]
         of_systems = system_form or ("lines" if files.reference_form == "lines" else "auto")
-        read = {name: read_outputs(path, of_systems) for name, path in named.items()}
+        read = {name: read_texts(path, "output", of_systems) for name, path in named.items()}
         lists = read_nbest(files.lists, job.reading(files.lists).format, lines=False) if files.lists else None
     if not read and lists is None:
         raise ConfigError("there is nothing to evaluate: name at least one SYSTEM, or --nbest")
-    if lists is None and refs.form == "auto":
-        refs, *texts = settled([refs, *read.values()])
-        if refs.form != "lines":  # beside lines, systems may have the numbers of lines as ids
-            read = dict(zip(read, texts, strict=True))
-    paired = pair_all(refs, read, lists, files.unpaired)
+    paired = pair(refs, read, lists, files.unpaired)
     warn(paired.findings)
-    ids, lists, wanted = paired.ids, paired.nbests, paired.references
+    ids, lists, wanted = paired.ids, paired.lists, paired.references
     outputs: dict[str, Sequence[str]] = {**paired.outputs}
     if lists is not None:
         outputs = with_highest_total(with_first_best(outputs, [nbest_[0].text for nbest_ in lists]), lists)
-    read_sources = Sources.read(files.source, files.reference_form) if files.source else None
-    source_texts = [read_sources.of(id_) for id_ in ids] if read_sources else None
+    sentence = Sources(files.source, files.reference_form).of if files.source else None
+    source_texts = [*map(sentence, ids)] if sentence else None
     compared = {f"outputs of {name!r}": texts for name, texts in outputs.items()}
     doubts = job.content_check().doubts(compared, wanted, files=files.references, sources=source_texts, ids=ids)
     warn(warnings_of(doubts))

@@ -12,11 +12,10 @@ import click
 
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import plugin_names
-from rerank_adapters.formats.pairing import warn
 from rerank_adapters.job.models import load_parser
 from rerank_adapters.report.explanation import explanation_record
 from rerank_adapters.report.explanation_lines import explanation_lines
-from rerank_adapters.runtime.progress import StatusLine
+from rerank_adapters.runtime.progress import StatusLine, warn
 from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError, FeatureTable
 from rerank_plugins.core.errors import suggestion

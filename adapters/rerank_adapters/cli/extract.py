@@ -40,11 +40,13 @@ def command(
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.job.specs import SET
     from rerank_adapters.runtime.progress import StatusLine
+    from rerank_adapters.texts.sources import Sources
 
     summary_line = SummaryLine()
     job = job.reading(nbest)
     with StatusLine("reading the lists"):
-        nbests = read_nbest([Path(path) for path in nbest], job.format, source, lines=False)
+        sentence = Sources(source).of if source else None
+        nbests = read_nbest([Path(path) for path in nbest], job.format, sentence, lines=False)
     extraction = job.extraction(set_name or SET, scheduler)
     extraction.log_ranks(nbests)
     table = extraction.table(nbests, folder=output.parent)

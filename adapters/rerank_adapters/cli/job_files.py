@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rerank_adapters.cli.job_set import MIN_SHARED, Set
-from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.recognition import guess_file, head_of, unambiguous
-from rerank_adapters.formats.record_texts import shows_table
-from rerank_adapters.formats.reference_forms import shown_form
 from rerank_adapters.formats.segment_ids import is_number
 from rerank_adapters.job.specs import Names, Spec
+from rerank_adapters.texts.line_ids import Lines
+from rerank_adapters.texts.reading import read_lines, read_texts
+from rerank_adapters.texts.records import are_repeated, records_in, separator_of
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.kit.files.model_file import is_model_file, model_kind
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
@@ -33,7 +33,6 @@ ROLES = {  # pieces of names that say what a file is
     "source": {"src", "source", "input"},
 }
 OF_LISTS, OF_TEXTS = ("tune", "test"), ("reference", "source")
-WITH_LISTS = ("json", "fairseq", "icefall")  # forms of references that files of lists may have
 MIN_ALIKE = 0.03  # a tenth of the correlation of lengths, from which a text that nobody named is a source
 
 
@@ -179,16 +178,16 @@ class JobFiles:
 
 def _has_texts(path: Path) -> bool:
     """Whether a table has one text for each id, as references have it."""
-    with open_lines(path) as lines:
-        return shows_table([line.rstrip("\r\n") for line in lines], "reference")
+    lines = read_lines(path)
+    return bool(separator_of(lines)) and not are_repeated(records_in(lines, str(path)) or ())
 
 
 def _holds_references(path: Path) -> bool:
     """Whether a file of lists shows that its transcripts or translations are in it, too."""
-    if path.is_dir():
+    try:
+        return not isinstance(read_texts(path, "reference"), Lines)
+    except FormatError:
         return False
-    with open_lines(path) as lines:
-        return shown_form(str(path), list(lines)) in WITH_LISTS
 
 
 def _is_language_model(path: Path) -> bool:

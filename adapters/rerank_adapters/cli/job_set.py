@@ -6,7 +6,7 @@ Sub-word pieces are joined before words are compared.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.data.shared_words import SharedWords
-from rerank_adapters.formats.references import NUMBERED, References, read_references
 from rerank_adapters.formats.segment_ids import is_number
 from rerank_adapters.text import whole_words
+from rerank_adapters.texts.line_ids import Lines
+from rerank_adapters.texts.pairing import for_segments
+from rerank_adapters.texts.reading import read_texts
+from rerank_adapters.texts.texts import Texts
 from rerank_plugins import FormatError, NBestList
 
 MAX_LOST = 0.1  # the proportion of its segments that a set of lists may lack
@@ -72,23 +75,28 @@ class Set:
         own = [nbest.source for nbest in self.nbests if nbest.source is not None]
         return own if len(own) == len(self.ids) else None
 
-    def text(self, path: Path) -> References:
+    def text(self, path: Path) -> Texts:
         """A text, whose lines are matched by number where all ids are numbers. Raises FormatError."""
         try:
-            text = read_references([path])
+            text = read_texts(path, "reference")
         except FormatError as error:  # markup and records may have sources alone
             try:
-                text = read_references([path], role="source")
+                text = read_texts(path, "source")
             except FormatError:
                 raise error from None
-        if text.form != "auto" or not all(map(is_number, self.ids)):
+        if not isinstance(text, Lines) or not self.numbered:
             return text
         from_1 = [*map(int, self.ids)] == [*range(1, len(self.ids) + 1)]
-        return replace(text, form="lines-from-1" if from_1 else "lines")
+        return read_texts(path, "reference", "lines-from-1" if from_1 else "lines")
+
+    @property
+    def numbered(self) -> bool:
+        """Whether all ids of the segments are numbers."""
+        return all(map(is_number, self.ids))
 
     def lines(self, path: Path) -> list[str]:
         """The line of a text for each segment. Raises FormatError for a segment that has none."""
-        return [texts[0] for texts in self.text(path).for_segments(self.ids)]
+        return [texts[0] for texts in for_segments([self.text(path)], self.ids)]
 
     def is_version_of(self, other: Set) -> bool:
         """Whether lists can be merged: all that are tuned on, and those that are tested and have the same segments."""
@@ -104,9 +112,8 @@ class Set:
         tenth of the correlation of lengths, and the last is more for a text that is beside the lists or is called so.
         """
         try:
-            text = self.text(path)
-            surplus = len(text) - len(self.ids)
-            if text.form_for(self.ids) in NUMBERED and not 0 <= surplus <= MAX_LOST * len(text):
+            size = len(self.text(path).by_id)
+            if self.numbered and not 0 <= size - len(self.ids) <= MAX_LOST * size:
                 return None
             lines = whole_words(self.lines(path))
         except FormatError:

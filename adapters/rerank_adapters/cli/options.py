@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from rerank_adapters.formats import FORMS
 from rerank_adapters.runtime.progress import duration
+from rerank_adapters.texts import FORMS
 from rerank_plugins import ConfigError
 from rerank_plugins.core.files import check_output
 from rerank_plugins.core.plugins import Registry
 
 if TYPE_CHECKING:
-    from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.job.job import Job
+    from rerank_adapters.texts.pairing import Unpaired
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -91,7 +91,7 @@ class Form(click.Choice[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The form as it was written."""
         if str(value).startswith("json,"):
-            from rerank_adapters.formats.references import named_form
+            from rerank_adapters.texts.reading import named_form
 
             named_form(value)
             return str(value)

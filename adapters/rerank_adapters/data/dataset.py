@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rerank_adapters.data.content import ContentCheck, warnings_of
-from rerank_adapters.formats.outputs import OneBests
-from rerank_adapters.formats.pairing import PairedLists, Purpose, Unpaired, pair_lists
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import ReferenceForm, read_groups, read_references
-from rerank_adapters.formats.sources import Sources
 from rerank_adapters.runtime.progress import StatusLine, counted
+from rerank_adapters.texts import ReferenceForm
+from rerank_adapters.texts.one_bests import OneBestFile
+from rerank_adapters.texts.pairing import Paired, Purpose, Unpaired, pair
+from rerank_adapters.texts.reading import read_groups, read_texts
+from rerank_adapters.texts.sources import Sources
 from rerank_plugins import NBestFormat, NBestList
 
 
@@ -30,6 +31,11 @@ class Files:
     groups: Path | None = None
     reference_form: ReferenceForm = "auto"
     unpaired: Unpaired = "empty"
+
+    def paired(self, lists: Sequence[NBestList], purpose: Purpose) -> Paired:
+        """Lists with the references in the files. Raises FormatError as `read_texts` and `pair` do."""
+        references = [read_texts(path, "reference", self.reference_form) for path in self.references]
+        return pair(references, lists=lists, unpaired=self.unpaired, purpose=purpose)
 
 
 @dataclass(frozen=True)
@@ -59,26 +65,24 @@ class Dataset:
         line, and ConfigError where lists and references do not belong together.
         """
         with StatusLine("reading the lists"):
-            source = Sources.read(files.source, files.reference_form) if files.source else None
+            source = Sources(files.source, files.reference_form).of if files.source else None
             lists = read_nbest(files.lists, format, source, lines=purpose == "evaluation")
-            if not files.references:
-                paired = PairedLists.without_references(lists)
-            else:
-                references = read_references(files.references, files.reference_form)
-                paired = pair_lists(lists, references, files.unpaired, purpose)
+            paired = files.paired(lists, purpose) if files.references else Paired.by_position(lists)
         data = cls.of(name, paired, files.groups)
         return data if content is None else data.checked(content, files.references)
 
     @classmethod
-    def of(cls, name: str, paired: PairedLists, groups: Path | None = None) -> Dataset:
+    def of(cls, name: str, paired: Paired, groups: Path | None = None) -> Dataset:
         """The data set of lists that are paired with their references, with the groups in a file."""
         all_groups = read_groups(groups, paired.ids) if groups else None
-        whole = cls(name, *paired.with_lost(), all_groups, paired.findings)
+        lists = paired.lists or []
+        whole = cls(name, lists, paired.references, all_groups, paired.findings)
         if not paired.lost:
             return whole
-        kept = [place for place, id_ in enumerate(paired.ids) if id_ not in paired.lost]
-        own_groups = [all_groups[place] for place in kept] if all_groups else None
-        return cls(name, paired.nbests, paired.references, own_groups, paired.findings, with_lost=whole)
+        there = [place for place, id_ in enumerate(paired.ids) if id_ not in paired.lost]
+        own_lists, texts = [lists[place] for place in there], [paired.references[place] for place in there]
+        own_groups = [all_groups[place] for place in there] if all_groups else None
+        return cls(name, own_lists, texts, own_groups, paired.findings, with_lost=whole)
 
     def checked(self, content: ContentCheck, files: Sequence[str | Path] = ()) -> Dataset:
         """The data set with the doubts about its content; `files` hold the references, if they are in files.
@@ -119,9 +123,9 @@ class Dataset:
         """The size of the lists, as `1 segment, 100 hypotheses`."""
         return lists_size(len(self.lists), sum(map(len, self.lists)))
 
-    def one_bests(self, texts: Mapping[str, str]) -> OneBests:
+    def one_bests(self, texts: Mapping[str, str]) -> OneBestFile:
         """The 1-bests of these lists by id, as a file has them that an evaluation reads."""
-        return OneBests.of(texts, others=self.counted.ids)
+        return OneBestFile.of(texts, others=self.counted.ids)
 
 
 def lists_size(segments: int, hypotheses: int) -> str:

@@ -1,6 +1,6 @@
 """The data that a caller of the Python API hands over: n-best lists and their references, checked at once.
 
-References in files are matched by ids, as commands do it (formats/pairing.py). A mapping is matched by its ids, a
+References in files are matched by ids, as commands do it (texts/pairing.py). A mapping is matched by its ids, a
 sequence by the positions of the lists, a series of pandas too, unless its index says something else; several references
 of a segment are a sequence of texts in the place of one text.
 """
@@ -8,7 +8,7 @@ of a segment are a sequence of texts in the place of one text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,16 +16,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rerank_adapters.formats.frames import is_frame
-from rerank_adapters.formats.pairing import PairedLists, Purpose, Unpaired, pair_lists
-from rerank_adapters.formats.references import ReferenceForm, References, read_references
-from rerank_adapters.formats.segment_ids import some_of
 from rerank_adapters.runtime.progress import counted
+from rerank_adapters.texts import ReferenceForm
+from rerank_adapters.texts.pairing import Paired, Purpose, Unpaired, pair
+from rerank_adapters.texts.reading import read_texts
+from rerank_adapters.texts.texts import MAPPING, Texts
 from rerank_plugins import ConfigError, FormatError, NBestList
 from rerank_plugins.core.columns import one_line, plain
 from rerank_plugins.core.nbest import PackedHypotheses
 from rerank_plugins.core.sentences import check_lists
 
-Texts: TypeAlias = tuple[str, ...]  # the references of a segment
+OfSegment: TypeAlias = tuple[str, ...]  # the references of a segment
 
 
 def numbered(lists: Iterable[NBestList]) -> Iterator[NBestList]:
@@ -83,23 +84,23 @@ def pair_with(
     form: ReferenceForm = "auto",
     purpose: Purpose = "evaluation",
     unpaired: Unpaired = "empty",
-) -> PairedLists:
+) -> Paired:
     """The lists with their references.
 
     Raises FormatError for a sequence of another length, with both lengths, for a series whose index has the ids in
-    another order, and as `pair_lists` does; TypeError for other values.
+    another order, and as `pair` does; TypeError for other values.
     """
     if isinstance(references, str) and not _is_file(references):
         raise FormatError(f"{references!r:.60}: no such file of references; texts are a list, one for each n-best list")
     if files := files_of(references):
-        return pair_lists(lists, read_references(files, form), unpaired, purpose)
+        return pair([read_texts(file, "reference", form) for file in files], None, lists, unpaired, purpose)
     if isinstance(references, Mapping):
-        return pair_lists(lists, ReferencesById.of(references), unpaired, purpose)
+        return pair([references_by_id(references)], None, lists, unpaired, purpose)
     texts, ids = references_of(references), [nbest.segment_id for nbest in lists]
     if len(texts) != len(lists):
         raise FormatError(f"{counted(len(texts), 'reference')} for {counted(len(lists), 'list')}")
     check_order("references", labels_of(references), ids)
-    return PairedLists(list(lists), texts, ids, {})
+    return Paired.by_position(lists, texts)
 
 
 def files_of(references: object) -> list[str | Path]:
@@ -118,7 +119,7 @@ def _is_file(text: object) -> bool:
         return False
 
 
-def references_of(references: object) -> list[Texts]:
+def references_of(references: object) -> list[OfSegment]:
     """The references of each segment, of a sequence. Raises TypeError, with the place, for other things.
 
     >>> references_of(["it is so", ["so it is", "it is so"]])
@@ -132,7 +133,7 @@ def references_of(references: object) -> list[Texts]:
     return [_of_segment(item, f"references[{place}]") for place, item in enumerate(given)]
 
 
-def _of_segment(item: object, where: str) -> Texts:
+def _of_segment(item: object, where: str) -> OfSegment:
     item = plain(item)
     if isinstance(item, str):
         return (item,)
@@ -141,35 +142,10 @@ def _of_segment(item: object, where: str) -> Texts:
     raise TypeError(f"{where}: wanted a text, or a sequence of texts, found {item!r:.60}")
 
 
-@dataclass(frozen=True)
-class ReferencesById(References):
-    """References by the ids of segments, which lists are paired with as with those of a file."""
-
-    by_id: Mapping[str, Texts] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, references: Mapping[Any, object]) -> ReferencesById:
-        """The references of a mapping by segment id. Raises TypeError, with the id, for other values than texts."""
-        by_id = {str(id_): _of_segment(item, f"references[{id_!r}]") for id_, item in references.items()}
-        return cls((), ("references",), "kaldi", by_id=by_id)
-
-    @property
-    def ids(self) -> list[str]:
-        """All ids, in the order of the mapping."""
-        return list(self.by_id)
-
-    def ids_beside(self, ids: Sequence[str]) -> list[str]:  # noqa: ARG002
-        """All ids."""
-        return self.ids
-
-    def for_segments(self, ids: Iterable[str]) -> list[Texts]:
-        """The references of each id."""
-        return [self.by_id[id_] for id_ in ids]
-
-    def lacks(self, surplus: Sequence[str], ids: Sequence[str], file: int = 0, advice: str = "") -> FormatError:  # noqa: ARG002
-        """The error that there is no reference for these ids."""
-        lists = f"{counted(len(surplus), 'list')} ({some_of(surplus)})"
-        return FormatError(f"no reference for {lists} among {len(self.by_id)} ids{advice}")
+def references_by_id(references: Mapping[Any, object]) -> Texts:
+    """The references of a mapping by segment id. Raises TypeError, with the id, for other values than texts."""
+    by_id = {str(id_): _of_segment(item, f"references[{id_!r}]") for id_, item in references.items()}
+    return Texts("references", by_id, MAPPING)
 
 
 def labels_of(values: object) -> list[str]:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.features.feature import Feature, column_names
-from rerank_adapters.formats.pairing import pair
 from rerank_adapters.formats.segment_ids import some_of
 from rerank_plugins import ConfigError, FeatureTable, NBestList
 from rerank_plugins.core.identity import constructor_call
@@ -87,8 +86,8 @@ def check_same_lists(lists: Sequence[NBestList], table: FeatureTable) -> None:
     """Raise ConfigError unless the table was extracted from these very lists."""
     again = "extract the features of these lists"
     if len(lists) != table.segments:
-        pairing = pair(table.segment_ids, [nbest.segment_id for nbest in lists])
-        sides = {"no list": pairing.missing, "no features": pairing.surplus}
+        ids, own = [nbest.segment_id for nbest in lists], list(table.segment_ids)
+        sides = {"no list": [i for i in own if i not in {*ids}], "no features": [i for i in ids if i not in {*own}]}
         lacking = "; ".join(f"{what} of {some_of(ids)}" for what, ids in sides.items() if ids)
         sizes_differ = f"{len(lists)} n-best lists, but {table.segments} segments in the feature table"
         raise ConfigError(f"{sizes_differ} ({lacking}): {again}")

@@ -25,10 +25,10 @@ import numpy as np
 
 from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.decoder_features import as_first
-from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.reading import by_number
 from rerank_adapters.formats.recognition import shows_no_lists
 from rerank_adapters.formats.segment_ids import is_number, some_of
+from rerank_adapters.runtime.progress import warn
 from rerank_plugins import FloatArray, FormatError, Hypothesis, Metric, NBestList
 from rerank_plugins.core.metrics_and_tuners import scores_with_each
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -23,12 +23,12 @@ from rerank_adapters.formats.decoder_features import ConstantFeatures, as_first,
 from rerank_adapters.formats.items import Item, Reader, items_of, lists_of
 from rerank_adapters.formats.recognition import format_of
 from rerank_adapters.formats.segment_ids import is_number, order_of_ids
-from rerank_adapters.formats.sources import Sources
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList
 from rerank_plugins.core.contracts import checked_lists
 from rerank_plugins.kit.files.text import STANDARD, display_name
 
 logger = logging.getLogger(__name__)
+Sentence = Callable[[str], str]  # the source sentence of the segment with an id
 
 
 def stream_file(path: str | Path, format: NBestFormat, *, repeated: bool = False) -> Iterator[NBestList]:
@@ -68,19 +68,18 @@ def _folder_items(format: NBestFormat, folder: str) -> Iterator[Item]:
 def stream_nbest(
     paths: Sequence[str | Path],
     format: NBestFormat,
-    source: str | Path | Sources | None = None,
+    source: Sentence | None = None,
     *,
     repeated: bool = False,
 ) -> Iterator[NBestList]:
     """Yield the lists of the files one after the other; only one is held in memory.
 
-    All lists get their dense features in the order of the first one. With `source`, a file with one sentence per line
-    (or Sources), each list gets its sentence. The hypotheses are numbered in the order of the files (`NBestList.rows`).
+    All lists get their dense features in the order of the first one. With `source`, each list gets its
+    sentence. The hypotheses are numbered in the order of the files (`NBestList.rows`).
     Raises FormatError, with path and line, also for lists whose features differ, for lists of which only some have
     totals, for an id without a source sentence and, unless `repeated`, for a segment that comes again in the same file.
     Features that tell no hypotheses apart are logged.
     """
-    sources = source if source is None or isinstance(source, Sources) else Sources.read(source)
     first: NBestList | None = None
     constant = ConstantFeatures()
     row, names = 0, list[str]()
@@ -91,10 +90,10 @@ def stream_nbest(
             ordered = as_first(nbest, first, display_name(path))
             constant.add(ordered)
             rows, row = range(row, row + len(nbest)), row + len(nbest)
-            if sources is None:
+            if source is None:
                 yield replace(ordered, rows=rows)
             else:
-                yield replace(ordered, source=sources.of(nbest.segment_id), rows=rows)
+                yield replace(ordered, source=source(nbest.segment_id), rows=rows)
     if constant.names:
         which = ", ".join(map(repr, constant.names))
         files_read = names[0] if len(names) == 1 else f"{names[0]} and others"
@@ -105,7 +104,7 @@ def stream_nbest(
 def read_nbest(
     paths: Sequence[str | Path],
     format: NBestFormat | None = None,
-    source: str | Path | Sources | None = None,
+    source: Sentence | None = None,
     *,
     repeated: bool = False,
     samples: bool = False,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from rerank_adapters.formats import FORMS
+from rerank_adapters.texts import FORMS
 from rerank_plugins import ConfigError
 from rerank_plugins.core.errors import suggestion
 from rerank_plugins.core.files import resolve

@@ -19,13 +19,12 @@ from rerank_adapters.features.feature import Feature
 from rerank_adapters.features.unknown_words import of_feature
 from rerank_adapters.formats.decoder_features import RANKS_ADDED, decoder_table, without_scores
 from rerank_adapters.formats.items import names_differ
-from rerank_adapters.formats.pairing import Purpose, pair_lists
-from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.job import TUNE, Job, label_of
 from rerank_adapters.run.costs import Costs
 from rerank_adapters.run.learn import validate_tuning
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import by_remedy
+from rerank_adapters.texts.pairing import Purpose
 from rerank_plugins import ConfigError, RerankError
 from rerank_plugins.kit.files.languages import models_of
 
@@ -197,10 +196,7 @@ def _data_set(job: Job, name: str, files: Files, features: Sequence[Feature], fo
         level: Level = "error" if name == TUNE else "warning"
         found.add(level, name, ["there are no references, so nothing can be tuned or evaluated"])
         return read
-    references = found.attempt(name, lambda: read_references(files.references, files.reference_form))
-    if references is None:
-        return read
-    paired = found.attempt(name, lambda: pair_lists(read.lists, references, files.unpaired, purpose))
+    paired = found.attempt(name, lambda: files.paired(read.lists, purpose))
     if paired is None:
         return read
     found.add("warning", name, paired.findings)

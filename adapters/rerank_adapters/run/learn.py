@@ -17,11 +17,10 @@ from rerank_adapters.features.feature import names_of
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.features.tables import HASH_OF_LISTS, RECORDED, check_same_lists
 from rerank_adapters.formats.decoder_features import RANK
-from rerank_adapters.formats.pairing import warn
 from rerank_adapters.job.job import TUNE, Job
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
 from rerank_adapters.report.held_out import tuning_lines
-from rerank_adapters.runtime.progress import StatusLine
+from rerank_adapters.runtime.progress import StatusLine, warn
 from rerank_adapters.tuning.cross_validation import CrossValidation, cross_validate
 from rerank_adapters.tuning.families import DECODER, families_of, fast_tuner
 from rerank_adapters.tuning.held_out import HELD_OUT, HeldOutGain, Progress

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rerank_adapters.data.dataset import Dataset
-from rerank_adapters.formats.pairing import Purpose
 from rerank_adapters.job.job import TUNE, Job
 from rerank_adapters.run.check import set_faults, tuning_faults
+from rerank_adapters.texts.pairing import Purpose
 from rerank_adapters.tuning.start import NAMED_STARTS
 from rerank_plugins import ConfigError, FeatureTable, __version__
 from rerank_plugins.core.identity import identity

@@ -33,6 +33,12 @@ FIRST_USE = "the first use of features compiles their kernels, which takes up to
 logger = logging.getLogger(__name__)
 
 
+def warn(findings: Iterable[str]) -> None:
+    """Log each finding, a sentence about the data, as a warning."""
+    for finding in findings:
+        logger.warning("rerank: warning: %s", finding)
+
+
 def duration(seconds: float) -> str:
     """A time as a user reads it.
 

@@ -30,13 +30,15 @@ from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.job.specs import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.run.learn import start_of
+from rerank_adapters.texts.pairing import for_segments
+from rerank_adapters.texts.reading import read_texts
+from rerank_adapters.texts.sources import Sources
 from rerank_adapters.tuning.cross_validation import cross_validate
 from rerank_adapters.tuning.problem import chosen_rows, problem_of
 from rerank_plugins import FeatureTable
@@ -62,8 +64,8 @@ SPEECH = Kind("hyporadise", "wer", "expected-risk", ("reciprocal-rank", "length"
 def translations(folder: Path, name: str, job: Job) -> Dataset:
     """A set of translations with its references."""
     files = [file_of(folder, f"{name}.{ending}") for ending in ("nbest.xz", "src", "ref")]
-    nbests = read_nbest([files[0]], job.format, files[1])
-    references = read_references([files[2]]).for_segments([n.segment_id for n in nbests])
+    nbests = read_nbest([files[0]], job.format, Sources(files[1]).of)
+    references = for_segments([read_texts(files[2], "reference")], [n.segment_id for n in nbests])
     return Dataset(name, nbests, references)
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import click
 
 from docs.results.scripts.experiment import experiment
-from rerank_adapters.formats.references import read_lines
 from rerank_adapters.text import TextPipeline
+from rerank_adapters.texts.reading import read_lines
 from rerank_plugins import ConfigError
 from rerank_plugins.constituency.parser import PcfgParser
 from rerank_plugins.kit.trees.agreement import Disagreement, disagreements

@@ -20,7 +20,8 @@ import numpy as np
 from docs.results.scripts.experiment import Listed, counted, experiment
 from rerank_adapters import read_nbest
 from rerank_adapters.data.content import doubts
-from rerank_adapters.formats.references import read_lines, read_references
+from rerank_adapters.texts.pairing import for_segments
+from rerank_adapters.texts.reading import read_lines, read_texts
 from rerank_plugins import FormatError
 
 WRONG = ("right", "shifted", "shuffled", "reversed", "line lost", "half shuffled", "next segments", "sources")
@@ -43,7 +44,9 @@ def read_set(named: str) -> Texts:
     except FormatError:
         texts = read_lines(Path(hypotheses))
         ids = [str(number) for number in range(len(texts))]
-    others = [[text for (text,) in read_references([path]).for_segments(ids)] for path in (references, *sources)]
+    others = [
+        [text for (text,) in for_segments([read_texts(path, "reference")], ids)] for path in (references, *sources)
+    ]
     return Texts(texts, others[0], others[1] if sources else None)
 
 

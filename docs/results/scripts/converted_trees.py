@@ -29,10 +29,12 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.run.learn import start_of
+from rerank_adapters.texts.pairing import for_segments
+from rerank_adapters.texts.reading import read_texts
+from rerank_adapters.texts.sources import Sources
 from rerank_adapters.tuning.problem import chosen_rows, problem_of
 from rerank_plugins import SentenceModel, Tree
 from rerank_plugins.constituency.language_model import PcfgLanguageModel
@@ -76,8 +78,10 @@ def perplexity(model: SentenceModel, sentences: list[Words]) -> float:
 
 def data_of(folder: Path, name: str, job: Job, most: int) -> Dataset:
     """The first lists of a set of the example, with their references."""
-    nbests = read_nbest([file_of(folder, f"{name}.nbest")], job.format, file_of(folder, f"{name}.de"))[:most]
-    references = read_references([file_of(folder, f"{name}.en")]).for_segments([n.segment_id for n in nbests])
+    nbests = read_nbest([file_of(folder, f"{name}.nbest")], job.format, Sources(file_of(folder, f"{name}.de")).of)[
+        :most
+    ]
+    references = for_segments([read_texts(file_of(folder, f"{name}.en"), "reference")], [n.segment_id for n in nbests])
     return Dataset(name, nbests, references)
 
 

@@ -33,13 +33,15 @@ from rerank_adapters.evaluation.baselines import FIRST
 from rerank_adapters.evaluation.comparisons import Resampling, paired_gains
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.job.specs import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.run.learn import start_of
+from rerank_adapters.texts.pairing import for_segments
+from rerank_adapters.texts.reading import read_texts
+from rerank_adapters.texts.sources import Sources
 from rerank_adapters.tuners.margin import best_margin, leads_of
 from rerank_adapters.tuning.held_out import HeldOut, gain_over, held_out, raw_margin, usual_folds
 from rerank_adapters.tuning.problem import decision_totals, problem_of, run_tuner, take_segments
@@ -55,9 +57,11 @@ class Lists:
 
     def __init__(self, job: Job, files: Sequence[str]) -> None:
         lists, references, source = (*files, *([files[0], None] if len(files) == 1 else [None]))[:3]
-        nbests = read_nbest([Path(str(lists))], job.format, source and Path(source))
+        nbests = read_nbest([Path(str(lists))], job.format, Sources(source).of if source else None)
         self.job = job
-        of_segments = read_references([Path(str(references))]).for_segments([nbest.segment_id for nbest in nbests])
+        of_segments = for_segments(
+            [read_texts(Path(str(references)), "reference")], [nbest.segment_id for nbest in nbests]
+        )
         self.data = Dataset(Path(str(lists)).stem, nbests, of_segments)
         self.table = self.job.extraction().table(nbests, self.job.extraction().decoder_table(nbests))
 

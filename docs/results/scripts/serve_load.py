@@ -39,6 +39,7 @@ from rerank_adapters.job.config import read_config
 from rerank_adapters.job.job import Job
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.texts.sources import Sources
 from rerank_adapters.weights import Weights, write_weights
 from rerank_plugins import NBestList, RerankError
 from rerank_plugins.core.loader import load_plugins
@@ -76,7 +77,7 @@ def main(
     jobs: int,
 ) -> None:
     """Run the experiment."""
-    nbests = read_nbest([lists], MosesFormat(), source)
+    nbests = read_nbest([lists], MosesFormat(), None if source is None else Sources(source).of)
     with (
         ended_by_signals(),
         TemporaryDirectory() as folder,

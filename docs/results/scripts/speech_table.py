@@ -42,12 +42,13 @@ from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation import Evaluation, SegmentFacts, evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.job.specs import plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.texts.pairing import for_segments
+from rerank_adapters.texts.reading import read_texts
 from rerank_adapters.tuning.cross_validation import cross_validate
 from rerank_adapters.tuning.problem import chosen_rows, prepare, problem_of, take_segments
 from rerank_adapters.tuning.start import start_vector
@@ -100,7 +101,7 @@ class Lists:
             Config(nbest={"use": "hyporadise"}, metric=[{"use": "wer"}], feature=features), load_plugins(BUILTIN)
         )
         self.nbests = read_nbest([file], self.job.format)
-        references = read_references([file]).for_segments([nbest.segment_id for nbest in self.nbests])
+        references = for_segments([read_texts(file, "reference")], [nbest.segment_id for nbest in self.nbests])
         if len(self.nbests) < 4 * FOLDS:
             raise RerankError(f"{file}: found {len(self.nbests)} utterances, expected {4 * FOLDS} or more")
         if all(hypothesis.score is not None for nbest in self.nbests for hypothesis in nbest):

@@ -22,12 +22,13 @@ from rerank_adapters.evaluation import Resampling, evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF
 from rerank_adapters.metrics.ter import TER
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.texts.pairing import for_segments
+from rerank_adapters.texts.reading import read_texts
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuning.problem import prepare
@@ -64,7 +65,9 @@ def real_lists(rows: Rows, folder: Path) -> None:
 
     def read() -> tuple[FeatureTable, FloatArray]:
         nbests = read_nbest([file_of(folder, "tune.nbest.xz")], MosesFormat())
-        references = read_references([file_of(folder, "tune.ref")]).for_segments([n.segment_id for n in nbests])
+        references = for_segments(
+            [read_texts(file_of(folder, "tune.ref"), "reference")], [n.segment_id for n in nbests]
+        )
         return decoder_table(nbests), metric.statistics([n.texts for n in nbests], references)
 
     table, statistics = timed(rows, "read lists, features, BLEU statistics", read)
@@ -76,7 +79,7 @@ def real_lists(rows: Rows, folder: Path) -> None:
     for name, tuner in tune_with.items():
         timed(rows, name, partial(seeded, tuner, data, start), lambda r: f"BLEU {r.score:.2f}")
     nbests = read_nbest([file_of(folder, "tune.nbest.xz")], MosesFormat())
-    references = read_references([file_of(folder, "tune.ref")]).for_segments([n.segment_id for n in nbests])
+    references = for_segments([read_texts(file_of(folder, "tune.ref"), "reference")], [n.segment_id for n in nbests])
     lists = [n.texts for n in nbests]
     timed(rows, "BLEU of all pairs, 100 lists (MBR)", lambda: [metric.pairwise(texts) for texts in lists[:100]])
     systems = {str(i): [texts[min(i, len(texts) - 1)] for texts in lists] * 2 for i in range(3)}

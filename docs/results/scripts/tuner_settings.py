@@ -24,13 +24,15 @@ from docs.results.scripts.experiment import FILE, FOLDER, experiment, file_of, s
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.features.processes import HERE, Processes
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.job.specs import Spec, plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.run.learn import start_of
+from rerank_adapters.texts.pairing import for_segments
+from rerank_adapters.texts.reading import read_texts
+from rerank_adapters.texts.sources import Sources
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuning.families import DECODER, families_of, standard_error
 from rerank_adapters.tuning.held_out import Progress, held_out
@@ -125,10 +127,10 @@ def main(
     features = FeatureTable.load(table)
     job = job.of_table(features, table)
     files = [file_of(lists, f"tune.{ending}") for ending in ("nbest.xz", "src", "ref")]
-    nbests = read_nbest([files[0]], job.format, files[1])
+    nbests = read_nbest([files[0]], job.format, Sources(files[1]).of)
     if [nbest.segment_id for nbest in nbests] != list(features.segment_ids):
         raise RerankError(f"{table}: not a table of the lists {files[0]}")
-    references = read_references([files[2]]).for_segments([nbest.segment_id for nbest in nbests])
+    references = for_segments([read_texts(files[2], "reference")], [nbest.segment_id for nbest in nbests])
     measures = {name: job.changed(metric=[metric]).measures[0] for name, metric in METRICS.items()}
     limits = job.config.tuning
     data = {name: problem_of(nbests, references, features, own, limits) for name, own in measures.items()}

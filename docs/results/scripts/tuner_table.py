@@ -21,13 +21,15 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.job.specs import Spec, plugin_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.run.learn import start_of, untuned_weights
+from rerank_adapters.texts.pairing import for_segments
+from rerank_adapters.texts.reading import read_texts
+from rerank_adapters.texts.sources import Sources
 from rerank_adapters.tuning.cross_validation import cross_validate
 from rerank_adapters.tuning.problem import problem_of, score_of
 from rerank_plugins import TuningResult
@@ -54,8 +56,8 @@ def main(lists: Path, features: tuple[str, ...], tuners: tuple[str, ...], seeds:
     sets = {}
     for name in ("tune", "test"):
         files = [file_of(lists, f"{name}.{ending}") for ending in ("nbest.xz", "src", "ref")]
-        nbests = read_nbest([files[0]], job.format, files[1])
-        references = read_references([files[2]]).for_segments([n.segment_id for n in nbests])
+        nbests = read_nbest([files[0]], job.format, Sources(files[1]).of)
+        references = for_segments([read_texts(files[2], "reference")], [n.segment_id for n in nbests])
         table = job.extraction().table(nbests, decoder_table(nbests))
         data = Dataset(name, nbests, references)
         sets[name] = data, table, problem_of(data.lists, data.references, table, job.measures[0], job.config.tuning)

@@ -8,8 +8,8 @@ import click
 
 from rerank_adapters.applications.acceptability.sentence_classifier import SentenceClassifier
 from rerank_adapters.cli.options import FILE, SummaryLine, jobs_option, output_option
-from rerank_adapters.formats.references import read_lines
 from rerank_adapters.runtime.progress import counted
+from rerank_adapters.texts.reading import read_lines
 from rerank_plugins.core.plugins import Registry
 from rerank_plugins.kit.files.text import open_atomic
 

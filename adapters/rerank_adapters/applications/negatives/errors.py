@@ -17,10 +17,10 @@ from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine, plugin_names
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.pairs import Pair
-from rerank_adapters.formats.references import read_lines
 from rerank_adapters.job.models import load_parser
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import unknown_rate
+from rerank_adapters.texts.reading import read_lines
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:

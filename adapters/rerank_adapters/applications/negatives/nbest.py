@@ -11,17 +11,16 @@ import click
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.data.dataset import Dataset, Files
-from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.pairs import Pair, pair_lines
-from rerank_adapters.runtime.progress import counted
+from rerank_adapters.runtime.progress import counted, warn
 from rerank_adapters.texts.transcript import first_alternative
 from rerank_plugins import NBestList
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
-    from rerank_adapters.formats.pairing import Unpaired
-    from rerank_adapters.formats.references import ReferenceForm
     from rerank_adapters.job.job import Job
+    from rerank_adapters.texts import ReferenceForm
+    from rerank_adapters.texts.pairing import Unpaired
 
 
 def decoder_pairs(nbests: Iterable[NBestList], references: Sequence[str]) -> Iterator[Pair]:

@@ -13,8 +13,8 @@ import numpy as np
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.formats.pairs import Pair, pair_lines
-from rerank_adapters.formats.references import read_lines
 from rerank_adapters.runtime.progress import StatusLine, counted
+from rerank_adapters.texts.reading import read_lines
 from rerank_plugins import ConfigError
 from rerank_plugins.core.words import model_words
 from rerank_plugins.kit.files.text import open_atomic

@@ -11,11 +11,11 @@ import click
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.evaluation.measure import through
-from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.pairs import plain_text
-from rerank_adapters.formats.references import ReferenceForm
-from rerank_adapters.runtime.progress import counted
+from rerank_adapters.runtime.progress import counted, warn
 from rerank_adapters.text import TextPipeline
+from rerank_adapters.texts import ReferenceForm
+from rerank_adapters.texts.pairing import Unpaired
 from rerank_adapters.texts.transcript import Transcript
 from rerank_plugins import ConfigError, NBestList
 from rerank_plugins.kit.files.text import open_atomic

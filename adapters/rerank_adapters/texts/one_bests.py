@@ -63,11 +63,11 @@ def form_for(ids: Iterable[str]) -> OutputForm:
 
 
 @dataclass
-class Arriving:
+class StreamingOneBests:
     """Makes the lines of 1-bests that are written one by one, as soon as their lists have come.
 
-    Lines without ids are those of `OneBests`, so that lists must come in the order of their ids; with `any_order` they
-    are in the order of arrival. Where no form is named, the first id shows it.
+    Lines without ids are those of `OneBestFile`, so that lists must come in the order of their ids; with `any_order`
+    they are in the order of arrival. Where no form is named, the first id shows it.
     """
 
     form: OutputForm | None = None
@@ -124,7 +124,7 @@ def _empty_lines(missing: Sequence[str], count: int) -> str:
 
 
 @dataclass(frozen=True)
-class OneBests:
+class OneBestFile:
     """The 1-best of each segment by id, as a file has them; `others` are the ids of more segments of the data set."""
 
     texts: Mapping[str, str]
@@ -132,7 +132,7 @@ class OneBests:
     others: Sequence[str] = ()
 
     @classmethod
-    def of(cls, texts: Mapping[str, str], form: OutputForm | None = None, others: Sequence[str] = ()) -> OneBests:
+    def of(cls, texts: Mapping[str, str], form: OutputForm | None = None, others: Sequence[str] = ()) -> OneBestFile:
         """The 1-bests in a form; None stands for the form that the ids show."""
         return cls(texts, form or form_for([*texts, *others]), others)
 
