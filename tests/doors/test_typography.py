@@ -40,7 +40,7 @@ def test_features_and_functions_see_the_same_words(model, tmp_path):
     done("extract", tmp_path / "lists", "-f", feature, "-o", tmp_path / "table.npz")
     curly, straight = FeatureTable.load(tmp_path / "table.npz").values.tolist()
     assert curly[1:] == straight[1:]  # the first column is the rank
-    one, other = (surprisal([text], str(model / "lm.ngram")).to_dicts() for text in (CURLY, STRAIGHT))
+    one, other = (list(surprisal([text], str(model / "lm.ngram"))) for text in (CURLY, STRAIGHT))
     assert one == other
 
 
