@@ -1,4 +1,4 @@
-"""Registers the metrics of additive sufficient statistics (BLEU, chrF, TER, WER and others), and expected utilities."""
+"""Registers the metrics of additive sufficient statistics (BLEU, chrF, TER, WER and others)."""
 
 from rerank_plugins import hookimpl
 from rerank_plugins.core.hookspecs import Register
@@ -17,9 +17,3 @@ def register_metrics(register: Register) -> None:
     register("ser", "rerank_adapters.metrics.accuracy:SentenceErrorRate")
     register("column", "rerank_adapters.metrics.column:ColumnMetric")
     register("mean", "rerank_adapters.metrics.mean:MeanMetric")
-
-
-@hookimpl
-def register_feature_extractors(register: Register) -> None:
-    """Register the feature that is a metric against pseudo-references."""
-    register("expected-utility", "rerank_adapters.metrics.expected_utility:ExpectedUtilityFeature")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from rerank_adapters.metrics.expected_utility import ExpectedUtilityFeature
+from rerank_adapters.features.expected_utility import ExpectedUtilityFeature
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
 from tests.command_line import rerank
 
