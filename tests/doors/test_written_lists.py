@@ -11,8 +11,8 @@ from tests.command_line import done, refused
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 LISTS = "".join(f"u.{i} ||| {text} {i} ||| score= {j}.5 ||| {-j}\n" for i in range(3) for j, text in enumerate("ab"))
 WRITTEN = (
-    "moses, cdec, joshua, travatar, marian, hyporadise, sockeye, ctranslate2, transformers, completions, rows, whisper,"
-    " alternatives"
+    "rows, hyporadise, completions, alternatives, whisper, sockeye, transformers, ctranslate2, json, marian, travatar,"
+    " joshua, cdec, moses"
 )
 READ = {  # golden files in formats that are read alone
     "fairseq": "fairseq.out",

@@ -57,7 +57,10 @@ def delimited_rows(header: str, numbered: Iterator[tuple[int, str]], path: str) 
             yield line
 
     separator = separator_of(header) or SEPARATORS[0]
-    names = [name.strip() for name in next(csv.reader([header.removeprefix("\ufeff")], delimiter=separator))]
+    try:
+        names = [name.strip() for name in next(csv.reader([header.removeprefix("\ufeff")], delimiter=separator))]
+    except csv.Error as error:
+        raise FormatError(f"no line of names ({error})", path=path, line=1) from None
     if repeated := [name for place, name in enumerate(names) if name and name in names[:place]]:
         raise FormatError(f"two columns are called {repeated[0]!r}", path=path, line=1)
     lead = header
