@@ -92,6 +92,10 @@ def test_an_unknown_shape_is_answered_with_the_option_that_reads_it(record):
     with pytest.raises(FormatError, match="lists:1: no hypotheses under a usual key") as error:
         read_nbest("lists", format="json")
     (option,) = re.findall(r"--format (\S+)$", str(error.value))
+    with pytest.raises(
+        FormatError, match=f"does not show the format of these lists: --format {re.escape(option)} reads"
+    ):
+        read_nbest("lists")
     ((id_, texts, *_),) = read("lists", option)
     assert (id_, texts) == ("u-7", ["so it is", "so is it"])
 

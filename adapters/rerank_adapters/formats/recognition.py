@@ -17,6 +17,8 @@ from rerank_adapters.formats.catalogue import BAR, FORMATS, NUMBER, Row
 from rerank_adapters.formats.columnar import kind_of, open_lines
 from rerank_adapters.formats.list_files import lists_in
 from rerank_adapters.formats.no_text import check_text
+from rerank_adapters.formats.records import json_records
+from rerank_adapters.formats.shapes import advice
 from rerank_plugins import FormatError
 from rerank_plugins.core.json_and_toml import read_json
 from rerank_plugins.kit.files.text import STANDARD, display_name, peek_lines
@@ -102,15 +104,25 @@ def _advice(lines: Sequence[str], filled: Sequence[str]) -> str:
     shown = "".join(f"{line.rstrip()}\n" for line in filled)
     first = filled[0].strip()
     short = first if len(first) <= 60 else f"{first[:57]}…"
-    for sign, advice in ADVICE:
+    for sign, said in ADVICE:
         if re.search(sign, shown):
-            return advice
+            return said
     if any(not line.strip() for line in lines[1:-1]):
         return GROUPS
     message = f"the first line, {short!r}, does not show the format of these lists"
     if re.search(JSON, shown):
-        return f"{message}: {JSON_WANTED}"
+        return f"{message}: {_advice_of_record(lines) or JSON_WANTED}"
     return f"{message}; name it with --format: {'; '.join(WAYS)}"
+
+
+def _advice_of_record(lines: Sequence[str]) -> str:
+    """The option that would read the first record of JSON; "" where it has no array of texts or objects."""
+    try:
+        record = next(json_records(lines, ""), None)
+    except FormatError:  # a document of which these are only the first lines
+        return ""
+    option = record and advice(record.value)
+    return f"{option} reads it" if option else ""
 
 
 def unambiguous(lines: Sequence[str], path: str) -> str | None:

@@ -33,6 +33,7 @@ TOTALS = (
     "score", "total", "total_score", "logprob", "log_prob", "avg_logprob", "cumulative_logprob", "confidence", "1",
     "^scores.[]", "^logprobs.[]", "^log_probs.[]", "^total_scores.[]",
 )  # fmt: skip
+UNKNOWN = "--format json,hyps=KEY,text=KEY"
 NO_FEATURES = ("index", "rank", *ID_KEYS)  # keys of a hypothesis whose numbers say nothing of it
 
 
@@ -195,20 +196,23 @@ class Shape:
             return f"expected {self.wanted}"
         if self.hyps:
             return f"no hypotheses with a text under {self.hyps[0]!r}, which hyps names{keys_found(value)}"
-        return f"no hypotheses under a usual key{keys_found(value)}; name the keys, {advice(value)}"
+        return f"no hypotheses under a usual key{keys_found(value)}; name the keys, {advice(value) or UNKNOWN}"
 
 
 def advice(record: Any) -> str:
-    """The option that would read a record whose shape is unknown: that of its first array of texts or objects."""
+    """The option that would read a record whose shape is unknown: that of its first array of texts or objects.
+
+    "" where there is none.
+    """
     for path, array in _arrays(record):
         text = next((path for path in TEXTS if _joined(array[0], (path,)) is not None), None)
         if text is None and isinstance(array[0], dict):
             text = next((key for key, value in array[0].items() if isinstance(value, str) and " " in value), None)
-        if text is not None:
+        if text is not None and path:
             at, _, hyps = path.rpartition(".[].")
             options = [f"at={at}.[]"] * bool(at) + [f"hyps={hyps}"] + [f"text={text}"] * bool(text)
             return f"--format json,{','.join(options)}"
-    return "--format json,hyps=KEY,text=KEY"
+    return ""
 
 
 def _arrays(value: Any, path: str = "") -> Iterator[tuple[str, list[Any]]]:

@@ -112,7 +112,7 @@ class Roles:
 def has_outputs(name: str) -> bool:
     """Whether a column is called as outputs are: `pred_text`, or `pred_text_stt_en_large` as NeMo appends the model."""
     small = name.lower()
-    return small in OUTPUT_KEYS or small.startswith(tuple(f"{key}_" for key in OUTPUT_KEYS))
+    return small in OUTPUT_KEYS or small.startswith(tuple(f"{key}_" for key in OUTPUT_KEYS if key.endswith("text")))
 
 
 class Doubts:
