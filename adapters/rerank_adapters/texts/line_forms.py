@@ -88,7 +88,7 @@ def _form(
 
 def _trn(read: Callable[[str], str]) -> LineForm:
     wanted = "the id at the end of the line, `word word … (utterance-id)`"
-    return _form("trn", r"\s*(?P<text>.*?)\s*\((?P<id>[^()\s]+)\)\s*", r"\s*|\s*;;.*", wanted, read)
+    return _form("trn", r"(?!\s*;;)\s*(?P<text>.*?)\s*\((?P<id>[^()\s]+)\)\s*", r"\s*|\s*;;.*", wanted, read)
 
 
 def _icefall(key: str, *, again: bool) -> LineForm:

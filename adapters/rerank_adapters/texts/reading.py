@@ -154,7 +154,7 @@ def _records_or_lists(lines: Sequence[str], name: str, role: Role, keys: JsonKey
     Records with a key of the role are read by it, and flat ones that do not repeat an id by the keys of any role.
     Raises FormatError for lists that are given as another role.
     """
-    records = records_in(lines, name)
+    records = records_in(lines, name, usual=not keys.key)
     by_key = records is not None and bool(keys.key or own_keys(records, role) or are_flat(records))
     lists = None if by_key else unambiguous(lines, name)
     if lists is not None and role == "output":

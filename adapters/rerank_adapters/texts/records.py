@@ -77,11 +77,18 @@ def is_of_role(key: str, role: Role) -> bool:
 # --- what shows records
 
 
-def records_in(lines: Sequence[str], path: str) -> list[Record] | None:
-    """The records of a file; None where it is neither JSON objects nor a table. Raises FormatError for wrong ones."""
+def records_in(lines: Sequence[str], path: str, *, usual: bool = True) -> list[Record] | None:
+    """The records of a file; None where it is neither JSON objects nor a table, with a usual name if `usual`.
+
+    Raises FormatError for wrong ones.
+    """
     with_ends = (f"{line}\n" for line in lines)
     if not shows_objects(lines):
-        return [_record(row.columns, row.line) for row in rows_of(with_ends, path)] if separator_of(lines) else None
+        return (
+            [_record(row.columns, row.line) for row in rows_of(with_ends, path)]
+            if separator_of(lines, usual=usual)
+            else None
+        )
     records = []
     for value, _, line in json_records(with_ends, path):
         if not isinstance(value, dict):
@@ -142,7 +149,10 @@ def is_of_any_role(key: str) -> bool:
 
 def _record(value: Mapping[str, Any], line: int) -> Record:
     named = {key or "Unnamed: 0": cell for key, cell in value.items()}  # as pandas calls a column without a name
-    return Record(named, line, {fold(key): named[key] for key in reversed(named)})
+    folded: dict[str, Any] = {}
+    for key, cell in named.items():
+        folded.setdefault(fold(key), cell)
+    return Record(named, line, folded)
 
 
 def are_flat(records: Sequence[Record]) -> bool:
