@@ -149,8 +149,7 @@ class Entry:
 class Variant:
     """A factory that changes some fields of an object, a dataclass: its options.
 
-    `about` is what the object is, in a line; `options` are the names of the fields, in words. Where users call a field
-    by another name, this stands before it, as in `beam=n`.
+    `about` is what the object is, in a line; `options` are the names of the fields, in words.
     """
 
     made: Any
@@ -159,24 +158,14 @@ class Variant:
 
     def __call__(self, **values: Any) -> Any:
         """The object with these values of options."""
-        fields = self._fields()
-        return dataclasses.replace(self.made, **{fields[name]: value for name, value in values.items()})
+        return dataclasses.replace(self.made, **values)
 
     def option_list(self) -> list[Option]:
         """The options, each with the object's value of the field as its default."""
         types, plain = _types_of(type(self.made))
         known = {f.name: f for f in dataclasses.fields(self.made)}
-        named = self._fields().items()
-        made = (_option(known[field], types[field], plain[field]) for _, field in named)
-        return [
-            dataclasses.replace(option, name=name, default=getattr(self.made, field))
-            for option, (name, field) in zip(made, named, strict=True)
-        ]
-
-    def _fields(self) -> dict[str, str]:
-        """By the name of each option, its field."""
-        parted = (word.partition("=") for word in self.options.split())
-        return {name: field or name for name, _, field in parted}
+        made = [_option(known[name], types[name], plain[name]) for name in self.options.split()]
+        return [dataclasses.replace(option, default=getattr(self.made, option.name)) for option in made]
 
 
 @lru_cache(maxsize=512)

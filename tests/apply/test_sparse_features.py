@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.weights import read_weights
 from tests.command_line import done
@@ -62,7 +62,7 @@ def test_sparse_features_of_a_table_and_of_streaming_lists_count_alike(sparse):
     assert done(*apply, sparse / "b", "--table", sparse / "t.npz").lines == best
     assert (sparse / "a").read_text() == (sparse / "b").read_text()
     assert best == ["good one", "good two here", "good three there now"]
-    totals = [h.score for nbest in read_nbest([sparse / "a"], MosesFormat()) for h in nbest]
+    totals = [h.score for nbest in read_nbest([sparse / "a"], FORMATS["moses"]()) for h in nbest]
     assert totals == [-2 - 1 + 5, -1 - 1, -3 - 1.5 + 5 - 18, -1 - 1.5 - 18, -4 - 2 + 5, -1 - 2]
 
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.formats.delimited import CdecFormat, MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from tests.bench.timing import report, timed
@@ -45,7 +45,7 @@ def naive_table(path, names):
 @pytest.mark.benchmark(timer=time.process_time)
 @pytest.mark.parametrize(
     ("spell", "format"),
-    [(moses, MosesFormat()), (moses_sparse, MosesFormat()), (cdec, CdecFormat())],
+    [(moses, FORMATS["moses"]()), (moses_sparse, FORMATS["moses"]()), (cdec, FORMATS["cdec"]())],
     ids=["moses dense", "moses sparse", "cdec"],
 )
 def test_reading(benchmark, tmp_path, spell, format):

@@ -11,7 +11,7 @@ import pytest
 from rerank_adapters.cli.commands import CHAIN, GROUPS, program
 from rerank_adapters.cli.groups import summary_at
 from rerank_adapters.cli.options import PLUGIN_HELP
-from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins import FeatureTable
 from tests.command_line import RERANK, done, in_process_of_its_own, refused, rerank
@@ -72,7 +72,7 @@ def test_a_plugin_file_adds_features_and_commands(small, tmp_path):
     extract = ("extract", small / "tune.nbest", "-f", "vowels,letters=ae", "-o", tmp_path / "t.npz")
     done(*plugin, *extract)
     table = FeatureTable.load(tmp_path / "t.npz")
-    texts = [text for nbest in read_nbest([small / "tune.nbest"], MosesFormat()) for text in nbest.texts]
+    texts = [text for nbest in read_nbest([small / "tune.nbest"], FORMATS["moses"]()) for text in nbest.texts]
     assert table.values[:, -1].tolist() == [text.count("a") + text.count("e") for text in texts]
     tune = (
         "tune",

@@ -2,8 +2,8 @@
 
 import pytest
 
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from tests.command_line import done, refused
 
@@ -21,7 +21,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["my_dec", "Other_One", "_x", "wav2vec2.0+lm", "2023", "système"])
 def test_any_word_is_a_name(folder, name):
     done("lists", "merge", f"{name}=First.nbest", "other=second.nbest", "-o", "merged")
-    table = decoder_table(read_nbest([folder / "merged"], MosesFormat()), MosesFormat().dense_rule)
+    table = decoder_table(read_nbest([folder / "merged"], FORMATS["moses"]()), FORMATS["moses"]().dense_rule)
     assert table.sparse.names == ()
     assert set(table.names) == {f"{d}-{f}" for d in (name, "other") for f in ("LM", "score", "rank", "listed")}
     values = dict(zip(table.names, table.values[0], strict=True))

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from rerank_adapters.evaluation import Evaluation
-from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.reading import read_nbest
 from tests.command_line import BLEU, done
 
@@ -16,7 +16,7 @@ def systems(small, tuned):
     best = tuned.parent / "best"
     done("apply", small / "test.nbest", "-w", tuned / "weights.toml", "--source", small / "test.de", "-o", best)
     first = tuned.parent / "first"
-    first.write_text("".join(nbest[0].text + "\n" for nbest in read_nbest([small / "test.nbest"], MosesFormat())))
+    first.write_text("".join(nbest[0].text + "\n" for nbest in read_nbest([small / "test.nbest"], FORMATS["moses"]())))
     return (
         f"first={first}",
         f"best={best}",

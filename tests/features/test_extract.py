@@ -581,14 +581,14 @@ def test_ctrl_c_leaves_finished_values_and_no_process(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "rows"), [("example", 5000), ("europarl", 6700)])
 def test_features_of_real_lists_do_not_depend_on_jobs(request, root, name, rows, tmp_path, small_chunks):
+    from rerank_adapters.formats.catalogue import FORMATS
     from rerank_adapters.formats.decoder_features import decoder_table
-    from rerank_adapters.formats.delimited import MosesFormat
     from rerank_adapters.formats.reading import read_nbest
 
     path = root / "example_nbest" / "mt" / "test.nbest"
     if name == "europarl":
         path = request.getfixturevalue("shared_data") / "mt_nbest_moses_europarl" / "nbest.txt"
-    nbests = read_nbest([path], MosesFormat())
+    nbests = read_nbest([path], FORMATS["moses"]())
     extractors = {"mbr": ConsensusFeature(), "len": LengthFeature(), "chars": CharacterLengthFeature()}
     tables = [table_of(nbests, features(extractors), decoder=decoder_table(nbests), jobs=jobs) for jobs in (1, 2)]
     assert saved(tables[0], tmp_path / "1") == saved(tables[1], tmp_path / "2")

@@ -9,7 +9,7 @@ import pytest
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.features.extract import extract
 from rerank_adapters.features.processes import Processes
-from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
@@ -38,7 +38,7 @@ def nothing_kept(monkeypatch):
 def nbests(root):
     """Two lists of a decoder, shortened, each with five texts that are no sentences, a repeated one, and a source."""
     chosen = []
-    for nbest in read_nbest([root / "example_nbest" / "mt" / "test.nbest"], MosesFormat())[3:5]:
+    for nbest in read_nbest([root / "example_nbest" / "mt" / "test.nbest"], FORMATS["moses"]())[3:5]:
         texts = [*nbest.texts[:5], *EXTRA, nbest.texts[2]]
         longer = nbest.select([row % len(nbest) for row in range(len(texts))]).with_texts(texts)
         chosen.append(replace(longer, source=nbest.texts[0]))

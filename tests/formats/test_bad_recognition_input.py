@@ -45,7 +45,7 @@ def test_good_input(place):
         ({"ac_cost": COSTS[:-11]}, (), "lists:4: no cost for 'utt-12-2' in ac_cost"),
         ({"ac_cost": COSTS.replace("3", "nan")}, (), "ac_cost:2: the value of 'utt-07-2' is 'nan', expected a finite number"),
         ({"lists": LATTICE}, (), "lists:1: the lattice has a cycle through node 0; expected an acyclic one"),
-        ({"lists": "wav utt-07\nwav utt-12\n"}, ("--format", "wenet"), "lists:1: no candidate for utterance 'utt-07'"),
+        ({"lists": "wav utt-07\nwav utt-12\n"}, ("--format", "wenet"), "lists:2: segment utt-07 has no hypothesis: is the file cut short?"),
         ({"lists": "so it is\nso is it\n"}, (), "lists:1: the first line, 'so it is', does not show the format"),
     ],
 )  # fmt: skip

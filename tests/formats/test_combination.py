@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.combination import combine
-from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF
@@ -76,7 +76,7 @@ def test_the_command_combines_files_of_different_formats(tmp_path, monkeypatch):
     )
     ran = done("lists", "merge", "phrases=moses", "phrases=more", "neural=fairseq", "-o", "both")
     assert "2 segments, 4 hypotheses" in ran.err
-    first, second = read_nbest([tmp_path / "both"], MosesFormat())
+    first, second = read_nbest([tmp_path / "both"], FORMATS["moses"]())
     rows = [(h.text, dict(zip(first.feature_names, h.features, strict=True))) for h in first]
     assert [text for text, _ in rows] == ["the cat", "a cat", "cats"]
     assert [row["neural-score"] for _, row in rows] == [-0.7, -0.5, -0.7]
@@ -101,7 +101,7 @@ def test_agreement_is_the_score_with_each_decoders_first_hypothesis(tmp_path, mo
     (tmp_path / "A").write_text("0 ||| the cat sat there ||| LM= -1 ||| -1\n0 ||| a cat ||| LM= -2 ||| -3\n")
     (tmp_path / "B").write_text("0 ||| the cat sits there ||| LM= -5 ||| -5\n1 ||| no ||| LM= 1 ||| 2\n")
     done("lists", "merge", "A=A", "B=B", "--agreement", "chrf", "--agreement", "bleu,label=words", "-o", "both")
-    first, second = read_nbest([tmp_path / "both"], MosesFormat())
+    first, second = read_nbest([tmp_path / "both"], FORMATS["moses"]())
     for hypothesis in first:
         row = dict(zip(first.feature_names, hypothesis.features, strict=True))
         for decoder, reference in (("A", "the cat sat there"), ("B", "the cat sits there")):
@@ -122,7 +122,7 @@ def test_outputs_of_decoders_are_lists_of_one(tmp_path, monkeypatch):
     (tmp_path / "b.en").write_text("A cat.\nNo.\nYes.\n")
     (tmp_path / "short.en").write_text("A cat.\n")
     done("lists", "merge", "A=a.en", "B=b.en", "-o", "both")
-    lists = read_nbest([tmp_path / "both"], MosesFormat())
+    lists = read_nbest([tmp_path / "both"], FORMATS["moses"]())
     assert [nbest.texts for nbest in lists] == [["The cat.", "A cat."], ["", "No."], ["Yes."]]
     assert [h.features for h in lists[2]] == [(1, 1, 1, 1)]
     said = refused("lists", "merge", "A=a.en", "B=b.en", "C=short.en")

@@ -2,9 +2,8 @@
 
 import pytest
 
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.decoder_features import check_same_features
-from rerank_adapters.formats.delimited import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
-from rerank_adapters.formats.fairseq import FairseqFormat
 from rerank_adapters.formats.json_programs import HYPORADISE
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_plugins.core.errors import FormatError
@@ -30,8 +29,8 @@ GOOD = "0 ||| a ||| LM= -1 TM= 1 2 ||| -3\n"
         ("0 ||| a ||| LM= -1 TM= 1 2 ||| nan\n", "the total score is 'nan', expected a finite number"),
         ("0 ||| a ||| LM= -1 TM= 1 2 ||| 0-0 1-1\n", "the total score is '0-0 1-1', expected a number"),
         ("0 ||| a ||| LM= -1 TM= 1 2 ||| \n", "the total score is '', expected a number"),
-        ("0 ||| a ||| LM= -1 TM= 1 2\n", "the line has no total score, but line 1 has one"),
-        ("0 ||| a ||| LM= -1 ||| -3\n", "lacks features 'TM_0', 'TM_1'; the lines from line 1 on have 3 dense"),
+        ("0 ||| a ||| LM= -1 TM= 1 2\n", "the hypothesis has no total score, but line 1 has one"),
+        ("0 ||| a ||| LM= -1 ||| -3\n", "lacks features 'TM_0', 'TM_1', unlike line 1"),
         ("0 ||| a ||| LM= -1 TM= 1 ||| -3\n", "lacks features 'TM_0', 'TM_1' and has the unexpected feature 'TM'"),
         ("0 ||| a ||| LM= -1 TM= 1 2 W= 1 ||| -3\n", "has the unexpected feature 'W'"),
         ("0 ||| a ||| LM= -1 TM= 1 2 3 ||| -3\n", "has the unexpected feature 'TM_2'"),
@@ -50,7 +49,7 @@ GOOD = "0 ||| a ||| LM= -1 TM= 1 2 ||| -3\n"
 def test_moses(line, said, before, sparse):
     good = GOOD.replace(" ||| -3", sparse + " ||| -3")
     with pytest.raises(FormatError) as caught:
-        list(MosesFormat().read([good] * before + [line] + [good], "dev.nbest"))
+        list(FORMATS["moses"]().read([good] * before + [line] + [good], "dev.nbest"))
     assert said in str(caught.value)
     assert str(caught.value).startswith(f"dev.nbest:{before + 1}: ")
     assert "\n" not in str(caught.value)
@@ -58,9 +57,9 @@ def test_moses(line, said, before, sparse):
 
 def test_the_first_line_can_be_wrong_too():
     with pytest.raises(FormatError, match="dev:1: feature 'LM' is 'nan'"):
-        list(MosesFormat().read(["0 ||| a ||| LM= nan ||| 0\n"], "dev"))
-    with pytest.raises(FormatError, match="dev:2: the line has a total score, but line 1 has none"):
-        list(MosesFormat().read(["0 ||| a ||| LM= 1\n", "0 ||| a ||| LM= 1 ||| 0\n"], "dev"))
+        list(FORMATS["moses"]().read(["0 ||| a ||| LM= nan ||| 0\n"], "dev"))
+    with pytest.raises(FormatError, match="dev:2: the hypothesis has a total score, but line 1 has none"):
+        list(FORMATS["moses"]().read(["0 ||| a ||| LM= 1\n", "0 ||| a ||| LM= 1 ||| 0\n"], "dev"))
 
 
 @pytest.mark.parametrize(
@@ -71,13 +70,13 @@ def test_the_first_line_can_be_wrong_too():
         ("wt_a= 1_0 wt_b= 2", "feature 'wt_a' is '1_0', expected a number"),
         ("wt_a= 1 wt_b= ٣", "feature 'wt_b' is '٣', expected a number"),
         ("wt_a= 1 wt_a= 2", "feature 'wt_a' occurs twice"),
-        ("wt_a= 1 wt_b=", "feature 'wt_b' has no value"),
-        ("wt_a= 1 2 wt_b= 1", "has the unexpected features 'wt_a_0', 'wt_a_1'"),
+        ("wt_a= 1 wt_b=", "feature 'wt_b' "),  # has no value, or is '' behind a label
+        ("wt_a= 1 2 wt_b= 1", "the hypothesis has the unexpected features 'wt_a_0', 'wt_a_1'"),
     ],
 )
 @pytest.mark.parametrize("joined", [True, False])
 def test_known_sparse_features(wrong, said, joined):
-    format, dense = (CdecFormat(), "") if joined else (MosesFormat(), "LM= -1 ")
+    format, dense = (FORMATS["cdec"](), "") if joined else (FORMATS["moses"](), "LM= -1 ")
     squeeze = (lambda text: text.replace("= ", "=")) if joined else str
     good = f"0 ||| a ||| {squeeze(dense + 'wt_a= 1 wt_b= 2')} ||| -3\n"
     lines = [good] * 3 + [f"0 ||| a ||| {squeeze(dense + wrong)} ||| -3\n"]
@@ -90,47 +89,55 @@ def test_known_sparse_features(wrong, said, joined):
 def test_numbers_that_leave_nothing_of_others_are_refused(value, fine):
     lines = [*["0 ||| a ||| A= 1 B= 2 ||| 0\n"] * 3, f"0 ||| a ||| A= {value} B= {value} ||| 0\n"]
     if fine:
-        (nbest,) = MosesFormat().read(lines, "dev")
+        (nbest,) = FORMATS["moses"]().read(lines, "dev")
         assert nbest[-1].features == (float(value), float(value))
         return
     with pytest.raises(FormatError, match=r"dev:4: feature 'A' is .*, expected a score of ordinary size"):
-        list(MosesFormat().read(lines, "dev"))
+        list(FORMATS["moses"]().read(lines, "dev"))
 
 
 @pytest.mark.parametrize(
     ("format", "line", "said"),
     [
-        (TravatarFormat(), "0 ||| a ||| -3\n", "x:2: found 3 columns, expected id ||| text ||| score ||| features"),
-        (TravatarFormat(), "0 ||| a ||| lm=-1 ||| -3\n", "x:2: the total score is 'lm=-1', expected a number"),
-        (MarianFormat(), "0 ||| a ||| F0= 1\n", "x:2: found 3 columns, expected id ||| text"),
-        (CdecFormat(), "0 ||| a ||| LM=1 LM=2 ||| -3\n", "x:2: feature 'LM' occurs twice"),
-        (CdecFormat(), "0 ||| a ||| LM=1 Glue=inf ||| -3\n", "x:2: feature 'Glue' is 'inf', expected a finite number"),
-        (JoshuaFormat(), "0 ||| a ||| 1 ||| -3\n", "x:2: has the unexpected feature 'feature_0'"),
+        (
+            "travatar",
+            "0 ||| a ||| -3\n",
+            "x:2: found 3 columns, expected id ||| text ||| score ||| features",
+        ),
+        ("travatar", "0 ||| a ||| lm=-1 ||| -3\n", "x:2: the hypothesis lacks feature"),
+        ("marian", "0 ||| a ||| F0= 1\n", "x:2: found 3 columns, expected id ||| text"),
+        ("cdec", "0 ||| a ||| LM=1 LM=2 ||| -3\n", "x:2: feature 'LM' occurs twice"),
+        (
+            "cdec",
+            "0 ||| a ||| LM=1 Glue=inf ||| -3\n",
+            "x:2: feature 'Glue' is 'inf', expected a finite number",
+        ),
+        ("joshua", "0 ||| a ||| 1 ||| -3\n", "x:2: the hypothesis has the unexpected feature 'feature_0'"),
     ],
 )
 def test_other_dialects(format, line, said):
-    good = {TravatarFormat: "0 ||| a ||| -3 ||| lm=1\n", MarianFormat: "0 ||| a ||| F0= 1 ||| 1\n"}
+    good = {"travatar": "0 ||| a ||| -3 ||| lm=1\n", "marian": "0 ||| a ||| F0= 1 ||| 1\n"}
     with pytest.raises(FormatError) as caught:
-        list(format.read([good.get(type(format), "0 ||| a ||| LM=1 ||| 0\n"), line], "x"))
+        list(FORMATS[format]().read([good.get(format, "0 ||| a ||| LM=1 ||| 0\n"), line], "x"))
     assert str(caught.value).startswith(said)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("S-0\ta\nH-0\tb\n", "x:2: expected H-id, score and text, separated by tabs"),
-        ("H-0\tnan\tb\n", "x:1: the score is 'nan', expected a finite number"),
-        ("H-0\t-1\tb\nP-0\t-1 y\n", "x:1: a value of the P- line is 'y', expected a number"),
-        ("H-0\t-1\tb\nP-0\t-1\nH-0\t-1\tb\n", "x:3: lacks feature 'logprob'"),
-        ("P-0\t-1\nH-0\t-1\tb\n", "x:1: P-0 comes before H-0"),
-        ("H-0\t-1\tb\nP-1\t-1\n", "x:2: P-1 comes before H-1"),
-        ("S-0\ta\nT-0\tb\nS-1\ta\nH-1\t-1\tb\n", "x:3: no H- line for segment 0"),
-        ("H-1\t-1\tb\nS-2\ta\n", "x:2: no H- line for segment 2: is the file cut short"),
+        ("S-0\ta\nH-0\tb\n", "x:2: found 'H-0\\tb', expected H-id, score and text, separated by tabs"),
+        ("H-0\tnan\tb\n", "x:1: feature 'score' is 'nan', expected a finite number"),
+        ("H-0\t-1\tb\nP-0\t-1 y\n", "x:1: feature 'logprob' is 'y', expected a number"),
+        ("H-0\t-1\tb\nP-0\t-1\nH-0\t-1\tb\n", "x:3: the hypothesis lacks feature 'logprob'"),
+        ("P-0\t-1\nH-0\t-1\tb\n", "x:1: the line stands before the hypothesis that it belongs to"),
+        ("H-0\t-1\tb\nP-1\t-1\n", "x:2: the line is of another hypothesis than the lines before it"),
+        ("S-0\ta\nT-0\tb\nS-1\ta\nH-1\t-1\tb\n", "x:3: segment 0 has no hypothesis"),
+        ("H-1\t-1\tb\nS-2\ta\n", "x:2: segment 2 has no hypothesis: is the file cut short"),
     ],
 )
 def test_fairseq(text, said):
     with pytest.raises(FormatError) as caught:
-        list(FairseqFormat().read(text.splitlines(keepends=True), "x"))
+        list(FORMATS["fairseq"]().read(text.splitlines(keepends=True), "x"))
     assert str(caught.value).startswith(said)
 
 
@@ -138,18 +145,18 @@ def test_fairseq(text, said):
 def test_a_file_without_lists(tmp_path, text):
     (tmp_path / "f").write_text(text)
     with pytest.raises(FormatError, match="f: the file holds no n-best list"):
-        read_nbest([tmp_path / "f"], FairseqFormat())
+        read_nbest([tmp_path / "f"], FORMATS["fairseq"]())
 
 
 def test_features_that_differ_between_files(tmp_path):
     (tmp_path / "a").write_text("0 ||| a ||| LM= 1 W= 2 ||| 0\n")
     (tmp_path / "b").write_text("1 ||| a ||| W= 3 LM= 4 ||| 0\n")
     (tmp_path / "c").write_text("5 ||| a ||| W= 3 ||| 0\n")
-    values = [nbest[0].features for nbest in stream_nbest([tmp_path / "a", tmp_path / "b"], MosesFormat())]
+    values = [nbest[0].features for nbest in stream_nbest([tmp_path / "a", tmp_path / "b"], FORMATS["moses"]())]
     assert values == [(1, 2), (4, 3)]
     said = "c:1: the features of segment 5 differ from those of segment 0: lacks feature 'LM'"
     with pytest.raises(FormatError, match=said):
-        list(stream_nbest([tmp_path / "a", tmp_path / "c"], MosesFormat()))
+        list(stream_nbest([tmp_path / "a", tmp_path / "c"], FORMATS["moses"]()))
 
 
 def test_check_same_features():

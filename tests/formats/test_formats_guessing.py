@@ -7,7 +7,6 @@ import pytest
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.formats.catalogue import FORMATS
-from rerank_adapters.formats.htk_lattices import HtkSlfFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.recognition import format_of, guess
 from rerank_adapters.weights import read_weights
@@ -193,7 +192,7 @@ def test_lists_are_converted(format, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lattice = GOLDEN / "htk.slf"
     done("lists", "merge", lattice, "--format", "htk-slf,n=2", "--as", format, "-o", "converted")
-    (before,) = read_nbest([lattice], HtkSlfFormat(n=2))
+    (before,) = read_nbest([lattice], FORMATS["htk-slf"](n=2))
     (after,) = read_nbest(
         ["converted"],
         load_plugins(BUILTIN, installed=False).get("format", format).factory(),

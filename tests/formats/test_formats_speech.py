@@ -11,16 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rerank_adapters.formats.espnet import EspnetFormat
-from rerank_adapters.formats.icefall import IcefallFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.json_programs import ALTERNATIVES, WHISPER
-from rerank_adapters.formats.julius import JuliusFormat
-from rerank_adapters.formats.kaldi import KaldiFormat
 from rerank_adapters.formats.list_files import stem
-from rerank_adapters.formats.nemo import NemoFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
-from rerank_adapters.formats.srilm import SrilmFormat
-from rerank_adapters.formats.wenet import WenetFormat
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.core.metrics_and_tuners import Rescored
@@ -28,16 +22,16 @@ from rerank_plugins.core.nbest import NBestList
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 FILES = {
-    "kaldi.text": KaldiFormat(),
-    "kaldi/words_text": KaldiFormat(),
-    "srilm.nbest": SrilmFormat(),
-    "srilm1.nbest": SrilmFormat(),
-    "julius.out": JuliusFormat(),
-    "espnet.text": EspnetFormat(),
+    "kaldi.text": FORMATS["kaldi"](),
+    "kaldi/words_text": FORMATS["kaldi"](),
+    "srilm.nbest": FORMATS["srilm"](),
+    "srilm1.nbest": FORMATS["srilm"](),
+    "julius.out": FORMATS["julius"](),
+    "espnet.text": FORMATS["espnet"](),
     "whisper.jsonl": WHISPER,
-    "nemo.tsv": NemoFormat(beam=2),
-    "icefall.txt": IcefallFormat(),
-    "wenet.txt": WenetFormat(),
+    "nemo.tsv": FORMATS["nemo"](beam=2),
+    "icefall.txt": FORMATS["icefall"](),
+    "wenet.txt": FORMATS["wenet"](),
     "alternatives.jsonl": ALTERNATIVES,
 }
 every_file = pytest.mark.parametrize(("name", "format"), FILES.items(), ids=FILES)
@@ -114,10 +108,10 @@ def test_the_utterance_of_a_file():
 def test_kaldi_integers_and_order(tmp_path):
     (tmp_path / "words.txt").write_text("<eps> 0\nso 1\nit 2\n")
     text = "a-b-10 2\na-b-2 1 2\na-b-1 1\n"
-    (nbest,) = read(KaldiFormat(words=tmp_path / "words.txt"), text)
+    (nbest,) = read(FORMATS["kaldi"](words=tmp_path / "words.txt"), text)
     assert (nbest.segment_id, nbest.texts) == ("a-b", ["so", "so it", "it"])
     with pytest.raises(FormatError, match=r"x:1: '7' is not in the symbol table"):
-        read(KaldiFormat(words=tmp_path / "words.txt"), "a-1 7\n")
+        read(FORMATS["kaldi"](words=tmp_path / "words.txt"), "a-1 7\n")
 
 
 @pytest.mark.parametrize(
@@ -130,20 +124,20 @@ def test_kaldi_integers_and_order(tmp_path):
 )
 def test_kaldi_keys(text, said):
     with pytest.raises(FormatError, match=said):
-        read(KaldiFormat(), text)
+        read(FORMATS["kaldi"](), text)
 
 
 def test_kaldi_costs_that_are_missing(tmp_path):
     shutil.copytree(GOLDEN / "kaldi", tmp_path / "k")
     with pytest.raises(FormatError, match=r"k/am: no such file"):
-        read_nbest([tmp_path / "k" / "words_text"], KaldiFormat(costs=("am",)))
+        read_nbest([tmp_path / "k" / "words_text"], FORMATS["kaldi"](costs=("am",)))
     text = (tmp_path / "k" / "lm_cost").read_text()
     (tmp_path / "k" / "lm_cost").write_text(text.replace("utt-12-2 24.5\n", ""))
     with pytest.raises(FormatError, match=r"words_text:5: no cost for 'utt-12-2' in .*k/lm_cost"):
-        read_nbest([tmp_path / "k" / "words_text"], KaldiFormat())
+        read_nbest([tmp_path / "k" / "words_text"], FORMATS["kaldi"]())
     (tmp_path / "k" / "lm_cost").write_text(text + "utt-07-1 3\n")
     with pytest.raises(FormatError, match=r"lm_cost:6: the key 'utt-07-1' occurs twice"):
-        read_nbest([tmp_path / "k" / "words_text"], KaldiFormat())
+        read_nbest([tmp_path / "k" / "words_text"], FORMATS["kaldi"]())
 
 
 def test_srilm_with_and_without_a_header():
@@ -157,7 +151,7 @@ def test_srilm_with_and_without_a_header():
 
 
 def test_srilm_folders():
-    first, second = read_nbest([GOLDEN / "srilm"], SrilmFormat())
+    first, second = read_nbest([GOLDEN / "srilm"], FORMATS["srilm"]())
     assert (first.segment_id, second.segment_id) == ("utt-07", "utt-12")
     assert second.texts == ["oh no"]
 
@@ -167,18 +161,18 @@ def test_srilm_folders():
     [
         (
             "NBestList2.0\n(-1) a ( st: 0 et: 1 g: -1 a: -2 )\n",
-            r"x:1: found 'NBestList2.0', expected NBestList1.0, .* without times",
+            r"x:1: found 'NBestList2.0', expected an NBestList1.0 header",
         ),
-        ("NBestList1.0\n(-1) a\nNBestList1.0\n", r"x:3: found 'NBestList1.0', expected .* one list a file"),
-        ("NBestList1.0\n-1 a\n", r"x:2: found '-1 a', expected \(score\) and words"),
-        ("NBestList1.0\n(a) b\n", r"x:2: the score is 'a', expected a number"),
-        ("-1 -2\n", r"x:1: found '-1 -2', expected an NBestList header, or acoustic score"),
-        ("-1 b 3 c\n", r"x:1: the LM score is 'b', expected a number"),
+        ("NBestList1.0\n(-1) a\nNBestList1.0\n", r"x:3: the file has a second list, expected one list a file"),
+        ("NBestList1.0\n-1 a\n", r"x:2: found '-1 a', expected .*`\(score\) words`"),
+        ("NBestList1.0\n(a) b\n", r"x:2: feature 'score' is 'a', expected a number"),
+        ("-1 -2\n", r"x:1: found '-1 -2', expected an NBestList1.0 header .* or acoustic score"),
+        ("-1 b 3 c\n", r"x:1: feature 'lm' is 'b', expected a number"),
     ],
 )
 def test_srilm_errors(text, said):
     with pytest.raises(FormatError, match=said):
-        read(SrilmFormat(), text)
+        read(FORMATS["srilm"](), text)
 
 
 def test_julius():
@@ -192,20 +186,20 @@ def test_julius():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("sentence2: a\n", "x:1: found sentence2, expected sentence1"),
-        ("score1: 3\n", "x:1: score1 comes without sentence1 before it"),
-        ("sentence1: a\nscore1: b\n", "x:1: the score is 'b', expected a number"),
-        ("sentence1: a\nscore1: 1\nsentence2: b\n", "x:1: the feature|x:3: lacks feature 'score'|some sentences"),
+        ("sentence2: a\n", "x:1: the line is no part of a list"),
+        ("score1: 3\n", "x:1: the line stands before the hypothesis that it belongs to"),
+        ("sentence1: a\nscore1: b\n", "x:1: feature 'score' is 'b', expected a number"),
+        ("sentence1: a\nscore1: 1\nsentence2: b\n", "x:3: the hypothesis lacks feature 'score', unlike line 1"),
     ],
 )
 def test_julius_errors(text, said):
     with pytest.raises(FormatError, match=said):
-        read(JuliusFormat(), text)
+        read(FORMATS["julius"](), text)
 
 
 @pytest.mark.parametrize("path", ["espnet", "espnet/output.1/1best_recog/text"])
 def test_espnet_folders(path):
-    nbests = read_nbest([GOLDEN / path], EspnetFormat())
+    nbests = read_nbest([GOLDEN / path], FORMATS["espnet"]())
     assert [(n.segment_id, n.texts) for n in nbests][:2] == [
         ("utt-07", ["so it is", "so is it"]),
         ("utt-12", ["oh no"]),
@@ -219,15 +213,15 @@ def test_espnet_without_scores_and_with_some(tmp_path):
     shutil.copytree(GOLDEN / "espnet" / "output.1", tmp_path / "e")
     (tmp_path / "e" / "2best_recog" / "score").unlink()
     with pytest.raises(FormatError, match=r"2best_recog/score: the score file is missing, but other ranks have one"):
-        read_nbest([tmp_path / "e"], EspnetFormat())
+        read_nbest([tmp_path / "e"], FORMATS["espnet"]())
     (tmp_path / "e" / "1best_recog" / "score").unlink()
-    assert read_nbest([tmp_path / "e"], EspnetFormat())[0].feature_names == ()
+    assert read_nbest([tmp_path / "e"], FORMATS["espnet"]())[0].feature_names == ()
     (tmp_path / "e" / "1best_recog" / "score").write_text("utt-07 -1\n")
     (tmp_path / "e" / "2best_recog" / "score").write_text("utt-07 -2\n")
     with pytest.raises(FormatError, match=r"1best_recog/score: no score for utterance 'utt-12'"):
-        read_nbest([tmp_path / "e"], EspnetFormat())
+        read_nbest([tmp_path / "e"], FORMATS["espnet"]())
     with pytest.raises(FormatError, match=r"the folder holds no 1best_recog/text"):
-        read_nbest([GOLDEN / "srilm"], EspnetFormat())
+        read_nbest([GOLDEN / "srilm"], FORMATS["espnet"]())
 
 
 def test_whisper():
@@ -256,34 +250,34 @@ def test_nemo():
     assert (first.segment_id, first.texts, first[1].score) == ("0", ["so it is", "so is it"], -13.05)
     assert (second.segment_id, second.texts, second[1].features) == ("1", ["oh no", ""], (-9.25,))
     with pytest.raises(FormatError, match=r"name the beam size, --format nemo,beam=128"):
-        read(NemoFormat(), "a\t-1\n")
+        read(FORMATS["nemo"](), "a\t-1\n")
     with pytest.raises(FormatError, match=r"x:3: the file has 3 lines, expected a multiple of the beam size 2"):
-        read(NemoFormat(beam=2), "a\t-1\n" * 3)
+        read(FORMATS["nemo"](beam=2), "a\t-1\n" * 3)
     with pytest.raises(FormatError, match=r"x:1: found 1 column, expected text<TAB>score"):
-        read(NemoFormat(beam=2), "a\n")
+        read(FORMATS["nemo"](beam=2), "a\n")
     with pytest.raises(FormatError, match=r"x:1: found 3 columns, expected text<TAB>score"):
-        read(NemoFormat(beam=2), "a\t-1\tscore= -1\n")
+        read(FORMATS["nemo"](beam=2), "a\t-1\tscore= -1\n")
 
 
 def test_icefall():
     first, second = lists("icefall.txt")
     assert (first.segment_id, first.texts) == ("utt-07", ["so it is", "so is it's"])
     assert (second.segment_id, second.texts) == ("utt-12", [""])
-    assert read(IcefallFormat(), "a:\thyp=so it is\n")[0].texts == ["so it is"]
+    assert read(FORMATS["icefall"](), "a:\thyp=so it is\n")[0].texts == ["so it is"]
     with pytest.raises(FormatError, match=r"x:1: found 'so', expected utterance:<TAB>ref="):
-        read(IcefallFormat(), "so\n")
+        read(FORMATS["icefall"](), "so\n")
     with pytest.raises(FormatError, match=r"x:1: found '\[1, 2', expected a list of words"):
-        read(IcefallFormat(), "a:\thyp=[1, 2\n")
-    with pytest.raises(FormatError, match=r"x:1: no hyp= line for utterance 'a'"):
-        read(IcefallFormat(), "a:\tref=['so']\n")
+        read(FORMATS["icefall"](), "a:\thyp=[1, 2\n")
+    with pytest.raises(FormatError, match=r"x:1: segment a has no hypothesis: is the file cut short"):
+        read(FORMATS["icefall"](), "a:\tref=['so']\n")
 
 
 def test_wenet():
     first, second = lists("wenet.txt")
     assert (first.segment_id, first.texts, first[1].features) == ("utt-07", ["so it is", "so is it"], (-9.875,))
     assert (second.texts, second[1].score) == (["oh no", ""], -7.25)
-    with pytest.raises(FormatError, match=r"x:1: no candidate for utterance 'a'"):
-        read(WenetFormat(), "wav a\nwav b\n")
+    with pytest.raises(FormatError, match=r"x:2: segment a has no hypothesis: is the file cut short"):
+        read(FORMATS["wenet"](), "wav a\nwav b\n")
 
 
 def test_alternatives(tmp_path):
@@ -343,4 +337,4 @@ def test_mixed_encodings(tmp_path):
     (tmp_path / "mixed").write_bytes("utt-1 Straße\nutt-2 ".encode() + "Straße\n".encode("latin-1"))
     said = r"mixed:2: byte 11 of the line is 0xdf, which is not UTF-8"
     with pytest.raises(FormatError, match=re.compile(said)):
-        read_nbest([tmp_path / "mixed"], KaldiFormat())
+        read_nbest([tmp_path / "mixed"], FORMATS["kaldi"]())

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.decoder_features import DenseRule, align, decoder_table
-from rerank_adapters.formats.delimited import CdecFormat, MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
@@ -36,7 +36,7 @@ def as_mappings(table):
 
 
 def test_moses_table():
-    table = decoder_table(read_nbest([GOLDEN / "moses_sparse.nbest"], MosesFormat(), repeated=True))
+    table = decoder_table(read_nbest([GOLDEN / "moses_sparse.nbest"], FORMATS["moses"](), repeated=True))
     assert table.names == ("LM0", "WordPenalty0", "TranslationModel0_0", "TranslationModel0_1")
     assert table.segment_ids == ("3", "7")
     assert table.offsets.tolist() == [0, 1, 4]
@@ -48,7 +48,7 @@ def test_moses_table():
 
 
 def test_a_decoder_that_leaves_out_zeros_gets_dense_columns():
-    format = CdecFormat()
+    format = FORMATS["cdec"]()
     table = decoder_table(read_nbest([GOLDEN / "cdec.nbest"], format), format.dense_rule)
     assert table.names == (
         *("EgivenFCoherent", "Glue", "LanguageModel", "LanguageModel_OOV"),
@@ -61,8 +61,8 @@ def test_a_decoder_that_leaves_out_zeros_gets_dense_columns():
 def test_new_features_with_an_underscore_are_columns_again():
     """Moses's rule calls them sparse; as every hypothesis has them they become dense."""
     text = "0 ||| a ||| LM= 1 ngram_1= 2 wt_a= 1 ||| 0\n0 ||| b ||| LM= 2 ngram_1= 3 ||| 0\n"
-    nbests = list(MosesFormat().read(text.splitlines(keepends=True), "x"))
-    table = decoder_table(nbests, MosesFormat().dense_rule)
+    nbests = list(FORMATS["moses"]().read(text.splitlines(keepends=True), "x"))
+    table = decoder_table(nbests, FORMATS["moses"]().dense_rule)
     assert table.all_names == ("LM", "ngram_1", "wt_a")
     assert table.values.tolist() == [[1, 2], [2, 3]]
 
@@ -127,7 +127,7 @@ def test_real_lists(request, root, name):
     path = root / "example_nbest" / "mt" / "test.nbest"
     if name == "europarl":
         path = request.getfixturevalue("shared_data") / "mt_nbest_moses_europarl" / "nbest.txt"
-    table = decoder_table(read_nbest([path], MosesFormat()))
+    table = decoder_table(read_nbest([path], FORMATS["moses"]()))
     with open(path, encoding="utf-8", newline="\n") as lines:
         naive = naive_formats.read(lines)
     assert np.array_equal(table.values, naive_formats.table(naive, table.names))

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.json_programs import (
     COMPLETIONS,
     CTRANSLATE2,
     SOCKEYE,
     TRANSFORMERS,
 )
-from rerank_adapters.formats.plain import PlainFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_adapters.formats.recognition import guess
 from rerank_plugins.core.errors import FormatError
@@ -22,7 +22,7 @@ from rerank_plugins.core.metrics_and_tuners import Rescored
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 FILES = {
-    "plain.txt": PlainFormat(n=2),
+    "plain.txt": FORMATS["plain"](n=2),
     "sockeye.jsonl": SOCKEYE,
     "ctranslate2.jsonl": CTRANSLATE2,
     "transformers.jsonl": TRANSFORMERS,
@@ -68,43 +68,43 @@ def test_plain_lines_with_scores():
 def test_groups_between_blank_lines_are_no_lists(n):
     wanted = "2 lines for each, without blank lines" if n else "name it, --format plain,n=100"
     with pytest.raises(FormatError, match=wanted):
-        read(PlainFormat(n=n), "a\nb\n\nc\nd\n\n")
+        read(FORMATS["plain"](n=n), "a\nb\n\nc\nd\n\n")
     with pytest.raises(FormatError, match="reads as groups of lines between blank lines"):
         guess(["a\n", "b\n", "\n", "c\n", "d\n"], "x")
-    (one,) = read(PlainFormat(n=3), "a\nb\n\n")  # an empty hypothesis
+    (one,) = read(FORMATS["plain"](n=3), "a\nb\n\n")  # an empty hypothesis
     assert one.texts == ["a", "b", ""]
 
 
 def test_plain_lines(tmp_path):
     (tmp_path / "h").write_text("a\nb\n\nc\n")
     (tmp_path / "h.features").write_text("lm= -1 words= 1\nlm= -2 words= 1\nlm= 0 words= 0\nlm= -3 words= 1\n")
-    first, second = read_nbest([tmp_path / "h"], PlainFormat(n=2))
+    first, second = read_nbest([tmp_path / "h"], FORMATS["plain"](n=2))
     assert (first.texts, second.texts, second.feature_names) == (["a", "b"], ["", "c"], ("lm", "words"))
     assert second[1].features == (-3, 1)
     with pytest.raises(FormatError, match=r"h.logp: no such file"):
-        read_nbest([tmp_path / "h"], PlainFormat(n=2, scores=".logp"))
+        read_nbest([tmp_path / "h"], FORMATS["plain"](n=2, scores=".logp"))
     (tmp_path / "h.logp").write_text("1\n2\n")
     with pytest.raises(FormatError, match=r"h.logp:3: ends before line 3 of the lists"):
-        read_nbest([tmp_path / "h"], PlainFormat(n=2, scores=".logp"))
+        read_nbest([tmp_path / "h"], FORMATS["plain"](n=2, scores=".logp"))
     (tmp_path / "h.logp").write_text("1\n2\n3\n4\n5\n")
     with pytest.raises(FormatError, match=r"h.logp: has more lines than the lists"):
-        read_nbest([tmp_path / "h"], PlainFormat(n=2, scores=".logp"))
+        read_nbest([tmp_path / "h"], FORMATS["plain"](n=2, scores=".logp"))
     with pytest.raises(FormatError, match=r"h:4: the file has 4 lines, expected a multiple of the 3 lines"):
-        read_nbest([tmp_path / "h"], PlainFormat(n=3))
+        read_nbest([tmp_path / "h"], FORMATS["plain"](n=3))
 
 
 def test_plain_lines_that_begin_with_a_score():
     text = "-0.41 ||| the old mill\n-0.63 ||| an old mill\n"
-    (nbest,) = read(PlainFormat(n=2, prefix=True), text)
+    (nbest,) = read(FORMATS["plain"](n=2, prefix=True), text)
     assert (nbest.texts, [h.score for h in nbest], nbest[1].features) == (
         ["the old mill", "an old mill"],
         [-0.41, -0.63],
         (-0.63,),
     )
     with pytest.raises(FormatError, match=r"x:1: found 'a', expected score \|\|\| text"):
-        read(PlainFormat(n=1, prefix=True), "a\n")
+        read(FORMATS["plain"](n=1, prefix=True), "a\n")
     with pytest.raises(FormatError, match=r"x:1: the total score is 'a', expected a number"):
-        read(PlainFormat(n=1, prefix=True), "a ||| b\n")
+        read(FORMATS["plain"](n=1, prefix=True), "a ||| b\n")
 
 
 def test_sockeye():

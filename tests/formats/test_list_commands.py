@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rerank_adapters.evaluation import Evaluation
-from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.weights import read_weights
 from rerank_plugins import FeatureTable
@@ -143,7 +143,7 @@ def test_text_pipelines_reach_features_and_metrics(small, tmp_path):
     whole, subwords = (table.values[:, table.names.index(name)] for name in ("length", "pieces"))
     assert (whole <= subwords).all()
     assert whole.tolist() == [
-        len(h.words) for nbest in read_nbest([small / "tune.nbest"], MosesFormat()) for h in nbest
+        len(h.words) for nbest in read_nbest([small / "tune.nbest"], FORMATS["moses"]()) for h in nbest
     ]
     tune = (
         "tune",

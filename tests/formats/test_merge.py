@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.decoder_features import check_same_features
-from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import (
     merge_all,
     merge_files,
@@ -83,8 +83,8 @@ def test_repeated_and_unsorted_files_are_merged_on_reading(tmp_path):
     )
     (tmp_path / "b").write_text("2 ||| z ||| LM= 1 ||| 0\r\n2 ||| x ||| LM= 3 ||| 0")
     with pytest.raises(FormatError, match=r"a:3: segment 2 appears twice; merge the lists first"):
-        read_nbest([golden, tmp_path / "b"], MosesFormat())
-    nbests = read_nbest([golden, tmp_path / "b"], MosesFormat(), repeated=True)
+        read_nbest([golden, tmp_path / "b"], FORMATS["moses"]())
+    nbests = read_nbest([golden, tmp_path / "b"], FORMATS["moses"](), repeated=True)
     assert [(n.segment_id, [(h.text, *h.features) for h in n]) for n in nbests] == [
         ("0", [("y", 2)]),
         ("2", [("x", 1), ("x", 3), ("z", 1)]),
@@ -101,9 +101,9 @@ def test_lines_do_not_run_into_each_other(tmp_path, ids, end):
         (tmp_path / str(system)).write_text(f"{line}1\n{line}".replace("\n", end or "\n"), newline="")
     paths = [tmp_path / str(system) for system in range(3)]
     expected = sorted((id_, f"a{system}", score) for system, id_ in enumerate(ids) for score in (0, 1))
-    for nbests in (read_nbest(paths, MosesFormat()), list(merge_files(paths, MosesFormat()))):
-        text = "".join(line for nbest in nbests for line in MosesFormat().write(nbest))
-        back = list(MosesFormat().read(text.splitlines(keepends=True), "x"))
+    for nbests in (read_nbest(paths, FORMATS["moses"]()), list(merge_files(paths, FORMATS["moses"]()))):
+        text = "".join(line for nbest in nbests for line in FORMATS["moses"]().write(nbest))
+        back = list(FORMATS["moses"]().read(text.splitlines(keepends=True), "x"))
         found = {(nbest.segment_id, h.text, h.score) for nbest in back for h in nbest}
         assert found <= set(expected)
         assert {row[:2] for row in found} == {row[:2] for row in expected}
@@ -115,8 +115,8 @@ def test_merging_files_streams_where_it_can(tmp_path):
     (tmp_path / "unsorted").write_text("2 ||| y ||| LM= 1 ||| 0\n1 ||| x ||| LM= 3 ||| 0\n")
     for names in (["a", "b"], ["b", "a", "a"], ["a", "unsorted"]):
         paths = [tmp_path / name for name in names]
-        assert list(merge_files(paths, MosesFormat())) == read_nbest(paths, MosesFormat())
-    streamed = merge_files([tmp_path / "a", tmp_path / "b"], MosesFormat())
+        assert list(merge_files(paths, FORMATS["moses"]())) == read_nbest(paths, FORMATS["moses"]())
+    streamed = merge_files([tmp_path / "a", tmp_path / "b"], FORMATS["moses"]())
     assert inspect.isgenerator(streamed)
     streamed.close()
 

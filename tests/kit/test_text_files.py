@@ -15,7 +15,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.reading import stream_nbest
 from rerank_plugins.core.errors import FormatError, RerankError
 from rerank_plugins.kit.files import text as text_files
@@ -250,7 +250,7 @@ def test_streaming_takes_bounded_memory(tmp_path):
             for i in range(segments):
                 stream.writelines(f"{i} ||| word {h} of it ||| LM= -{h}.5 TM= 1 {i} ||| -{h}\n" for h in range(50))
         tracemalloc.start()
-        count = sum(len(nbest) for nbest in stream_nbest([tmp_path / "n"], MosesFormat()))
+        count = sum(len(nbest) for nbest in stream_nbest([tmp_path / "n"], FORMATS["moses"]()))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert count == segments * 50

@@ -10,7 +10,7 @@ from rerank_adapters.features.extract import extract
 from rerank_adapters.features.extraction import Extraction
 from rerank_adapters.features.feature import Feature
 from rerank_adapters.features.processes import Processes
-from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.pairs import read_scored_pairs
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.metrics.column import ColumnMetric
@@ -36,9 +36,9 @@ def scores(folder, *numbers, name="scores.txt"):
 
 
 def test_rows_follow_sorting_and_merging(files):
-    one = read_nbest(files[:1], MosesFormat())
+    one = read_nbest(files[:1], FORMATS["moses"]())
     assert [(nbest.segment_id, list(nbest.rows)) for nbest in one] == [("0", [2]), ("1", [0, 1])]
-    merged = read_nbest(files, MosesFormat())
+    merged = read_nbest(files, FORMATS["moses"]())
     assert [nbest.texts for nbest in merged] == [["a a", "a b"], ["b a", "b b", "b c"]]
     assert [list(nbest.rows) for nbest in merged] == [[2, 4], [0, 1, 6]]
     assert list(merged[1].select([2, 0]).rows) == [6, 0]
@@ -48,7 +48,7 @@ def test_rows_follow_sorting_and_merging(files):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_values_are_those_of_the_lines(files, tmp_path, jobs):
     path = scores(tmp_path, *range(7))
-    merged = read_nbest(files, MosesFormat())
+    merged = read_nbest(files, FORMATS["moses"]())
     table = Extraction([Feature("s", ColumnFeature(path))], processes=Processes(jobs)).table(merged)
     assert table.names == ("LM", "s")
     assert table.values[:, 1].tolist() == [2, 4, 0, 1, 6]
@@ -72,14 +72,14 @@ def test_the_cache_confuses_neither_files_nor_lists(files, tmp_path, monkeypatch
     def values(path, lists):
         return extract(lists, [Feature("s", ColumnFeature(path))], cached=cached)[:, 0].tolist()
 
-    lists = read_nbest(files[:1], MosesFormat())
+    lists = read_nbest(files[:1], FORMATS["moses"]())
     assert values(scores(tmp_path, 1, 2, 3), lists) == [3, 1, 2]
     assert values(scores(tmp_path, 4, 5, 6), lists) == [6, 4, 5]
     assert not cached
     assert values(scores(tmp_path, 1, 2, 3, name="copy"), lists) == [3, 1, 2]
     assert cached == {"s": 3}
     files[0].write_text("".join(sorted(A.splitlines(keepends=True))), encoding="utf-8")
-    assert values(tmp_path / "copy", read_nbest(files[:1], MosesFormat())) == [1, 2, 3]
+    assert values(tmp_path / "copy", read_nbest(files[:1], FORMATS["moses"]())) == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_faults_name_file_and_line(files, tmp_path, numbers, names, message):
     path = scores(tmp_path, *numbers)
     feature = ColumnFeature(path, names)
     with pytest.raises(FormatError, match=r"scores\.txt" + message):
-        feature.check_lists(read_nbest(files[:1], MosesFormat()))
+        feature.check_lists(read_nbest(files[:1], FORMATS["moses"]()))
 
 
 def test_lists_without_files_and_equal_names_are_refused(tmp_path):

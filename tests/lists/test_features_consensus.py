@@ -106,8 +106,8 @@ def test_tokens_and_lengths_of_nothing():
 def test_consensus_helps_on_held_out_lists(real_lists):
     from rerank_adapters.features.extraction import Extraction
     from rerank_adapters.features.feature import Feature
+    from rerank_adapters.formats.catalogue import FORMATS
     from rerank_adapters.formats.decoder_features import decoder_table
-    from rerank_adapters.formats.delimited import MosesFormat
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.metrics.bleu import Bleu
     from rerank_adapters.tuners.mira import Mira
@@ -117,7 +117,7 @@ def test_consensus_helps_on_held_out_lists(real_lists):
     from rerank_plugins.lists.length import LengthFeature
 
     lists, reference = real_lists["tune"]
-    nbests = read_nbest([lists], MosesFormat())
+    nbests = read_nbest([lists], FORMATS["moses"]())
     references = [[line] for line in reference.read_text(encoding="utf-8").splitlines()]
     metric = Bleu(tokenize="none")
     statistics = metric.statistics([nbest.texts for nbest in nbests], references)

@@ -8,7 +8,7 @@ import pytest
 
 from rerank_adapters import Reranker
 from rerank_adapters.evaluation import Evaluation
-from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.weights import read_weights
 from rerank_plugins import FeatureTable
@@ -152,7 +152,7 @@ def test_the_decoders_1_best_is_reported(small, tmp_path):
     """By `tune` and `cross-validate` beside equal weights, by `evaluate --nbest` as a row."""
     lists, known = small / "tune.nbest", ("-r", small / "tune.en", *BLEU)
     first = tmp_path / "first"
-    first.write_text("".join(nbest[0].text + "\n" for nbest in read_nbest([lists], MosesFormat())))
+    first.write_text("".join(nbest[0].text + "\n" for nbest in read_nbest([lists], FORMATS["moses"]())))
     evaluate = ("evaluate", *known, "--nbest", lists, "--as", "json")
     evaluation = Evaluation.from_json(done(*evaluate, f"gold={small / 'tune.en'}").out)
     assert (evaluation.systems, evaluation.baseline) == (("1-best", "gold"), "1-best")

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners.expected_risk import ExpectedRisk
@@ -24,7 +24,7 @@ FEW = Mert(restarts=5)  # a quarter of the usual number, and of the time
 
 def read(nbest, reference):
     """Tuning data of Moses lists, and the decoder's totals."""
-    lists = read_nbest([nbest], MosesFormat())
+    lists = read_nbest([nbest], FORMATS["moses"]())
     references = [[line] for line in reference.read_text("utf-8").splitlines()]
     texts = [nbest.texts for nbest in lists]
     metric = Bleu(tokenize="none")

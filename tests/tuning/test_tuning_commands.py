@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.weights import read_weights
 from rerank_plugins import FeatureTable
@@ -24,7 +24,7 @@ def test_extract_gives_the_decoders_features_and_the_new_ones(small, tuned):
         "lm.oovs",
     )
     assert (table.segments, len(table.values)) == (20, 200)
-    first = read_nbest([small / "tune.nbest"], MosesFormat())[0]
+    first = read_nbest([small / "tune.nbest"], FORMATS["moses"]())[0]
     assert table.values[0, : len(DECODER_FEATURES)].tolist() == list(first[0].features)
     assert table.values[0, len(DECODER_FEATURES)] == len(first[0].words)
     assert file_names(tuned) == {"tune.npz", "weights.toml"}  # no parts of the extraction
@@ -148,7 +148,7 @@ def test_apply_from_a_table_streaming_and_from_stdin_agree(small, tuned, tmp_pat
     assert done(*apply, "-", stdin=(small / "tune.nbest").read_bytes()).out == streamed
     done(*apply, small / "tune.nbest", "-j", "1", "-o", tmp_path / "best")
     assert (tmp_path / "best").read_text() == streamed
-    first = [nbest[0].text for nbest in read_nbest([small / "tune.nbest"], MosesFormat())]
+    first = [nbest[0].text for nbest in read_nbest([small / "tune.nbest"], FORMATS["moses"]())]
     assert len(streamed.splitlines()) == 20
     assert streamed.splitlines() != first  # the weights do something
 
@@ -158,8 +158,8 @@ def test_the_reranked_lists_hold_new_features_and_totals_in_order(small, tuned, 
     ran = done(
         "apply", small / "test.nbest", "-w", weights, "--source", small / "test.de", "--nbest-out", tmp_path / "out.gz"
     )
-    before = {nbest.segment_id: nbest for nbest in read_nbest([small / "test.nbest"], MosesFormat())}
-    after = read_nbest([tmp_path / "out.gz"], MosesFormat(dense=("*",)))
+    before = {nbest.segment_id: nbest for nbest in read_nbest([small / "test.nbest"], FORMATS["moses"]())}
+    after = read_nbest([tmp_path / "out.gz"], FORMATS["moses"](dense=("*",)))
     assert (tmp_path / "out.gz").read_bytes()[:2] == b"\x1f\x8b"
     assert [nbest[0].text for nbest in after] == ran.lines
     dense = read_weights(weights).dense
@@ -249,7 +249,7 @@ def test_a_language_model_of_the_config_is_a_feature(small, tmp_path):
 
 def test_weights_of_the_decoder_apply_to_its_lists(root, small):
     best = done("apply", small / "test.nbest", "-w", root / "example_nbest" / "mt" / "moses.ini").lines
-    assert best == [nbest[0].text for nbest in read_nbest([small / "test.nbest"], MosesFormat())]
+    assert best == [nbest[0].text for nbest in read_nbest([small / "test.nbest"], FORMATS["moses"]())]
 
 
 def test_start_and_fixed_weights(small, tmp_path):
@@ -308,7 +308,7 @@ def test_mbr_decisions_are_tuned_and_applied(small, tmp_path):
     assert (weights.decision, weights.evidence) == ("mbr", 5)
     ran = done("apply", small / "test.nbest", "-w", tmp_path / "w.toml", "--nbest-out", tmp_path / "out")
     assert len(ran.lines) == 20
-    for nbest in read_nbest([tmp_path / "out"], MosesFormat()):
+    for nbest in read_nbest([tmp_path / "out"], FORMATS["moses"]()):
         totals = [h.score for h in nbest]
         assert totals == sorted(totals, reverse=True)
         assert 0 <= totals[-1] <= totals[0] <= 100  # expected BLEU

@@ -14,11 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rerank_adapters.formats.columnar import ENDINGS as TABLE_ENDINGS
-from rerank_adapters.formats.delimited import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
-from rerank_adapters.formats.espnet import EspnetFormat
-from rerank_adapters.formats.fairseq import FairseqFormat
-from rerank_adapters.formats.htk_lattices import HtkSlfFormat
-from rerank_adapters.formats.icefall import IcefallFormat
+from rerank_adapters.formats.columns import Columns
+from rerank_adapters.formats.folders import KeyedRanks, PlainText, Ranked
 from rerank_adapters.formats.json_programs import (
     ALTERNATIVES,
     COMPLETIONS,
@@ -29,14 +26,12 @@ from rerank_adapters.formats.json_programs import (
     TRANSFORMERS,
     WHISPER,
 )
-from rerank_adapters.formats.julius import JuliusFormat
-from rerank_adapters.formats.kaldi import KaldiFormat, KaldiLatticeFormat
-from rerank_adapters.formats.nemo import NemoFormat
-from rerank_adapters.formats.plain import PlainFormat
+from rerank_adapters.formats.lattices.kaldi import KaldiLattices
+from rerank_adapters.formats.lattices.slf import HtkLattices
 from rerank_adapters.formats.shapes import HYPS
-from rerank_adapters.formats.srilm import SrilmFormat
+from rerank_adapters.formats.splicing import BarColumns
 from rerank_adapters.formats.tables import Tables
-from rerank_adapters.formats.wenet import WenetFormat
+from rerank_adapters.formats.tagged import FAIRSEQ, ICEFALL, JULIUS, SRILM, WENET
 from rerank_plugins import NBestFormat
 from rerank_plugins.core.plugins import Variant
 
@@ -68,6 +63,8 @@ SLF = r"(?:V|VERSION|U|UTTERANCE|base|lmscale)=|(?:N|NODES)=\d+\s+(?:L|LINKS)=\d
 TOKENS = r"\[\s*"  # opens an array of tokens
 SILENT = r'\A\s*[\[{][\s\S]*"segments"\s*:\s*\[\s*\]'  # a result of Whisper in which it heard no speech
 ID_LINE = r"(?=\S*\d)\S+(?:[ \t](?!\|\|\|).*)?\n"
+MARIAN = "id ||| text [||| ...] ||| features ||| score"
+TRAVATAR = "id ||| text ||| score ||| features [||| ...]"
 VLLM_KEYS = "cumulative_logprob|token_ids"
 ROW = r'(?=[^\n]*"text"\s*:\s*")\{[^\n]*"(?:segment_)?id"\s*:\s*("[^"\n]*"|\d+)'
 ROW_OF_SAME_ID = r'(?=[^\n]*"text"\s*:\s*")\{[^\n]*"(?:segment_)?id"\s*:\s*\1\s*[,}]'
@@ -90,7 +87,7 @@ def _column(name: str) -> str:
 
 FORMATS: Mapping[str, Row] = {
     "srilm": Row(
-        SrilmFormat(),
+        SRILM,
         "SRILM n-best lists: NBestList1.0, or `acoustic lm words text` without a header; one file for each utterance.",
         "drop",
         sign=r"\ANBestList",
@@ -98,7 +95,7 @@ FORMATS: Mapping[str, Row] = {
         per_file=True,
     ),
     "htk-slf": Row(
-        HtkSlfFormat(),
+        HtkLattices(),
         "HTK lattices (SLF), one file for each utterance: the n best distinct word sequences of each.",
         "n drop acoustic_scale lm_scale word_penalty",
         sign=rf"\A(?:#.*\n)*(?:{SLF})",
@@ -162,82 +159,82 @@ FORMATS: Mapping[str, Row] = {
         sign=rf'\A\s*[\[{{][\s\S]*"(?:{"|".join(HYPS)})"\s*:\s*\[\s*[\[{{"]',
     ),
     "fairseq": Row(
-        FairseqFormat(),
+        FAIRSEQ,
         "fairseq-generate output: S-, H- and P- lines of each segment, log lines between them.",
         sign=rf"(?m)^H-\d+\t{NUMBER}\t|\A(?:[STHDP]-\d+\t.*\n)+\Z|^S-\d+\t.*\n(?:T-\d+\t.*\n)?\Z",
     ),
     "marian": Row(
-        MarianFormat(),
+        BarColumns(features=-2, total=-1, least=4, separator="= ", layout=MARIAN),
         "Marian n-best lists: model scores F0, F1 … and the normalised total; alignment and word scores before them.",
         "dense sparse",
         sign=rf"\A(?:{CELL}\|\|\|){{3,}}[ \t]*F0={CELL}\|\|\|[ \t]*{NUMBER}\n",
     ),
     "travatar": Row(
-        TravatarFormat(),
+        BarColumns(features=3, total=2, least=4, zeros_absent=True, layout=TRAVATAR),
         "Travatar n-best lists: the total precedes the features, which are `name=value`; zeros are left out.",
         "dense sparse",
         sign=rf"{BARS}{NUMBER}[ \t]*\|\|\|[ \t]*(?:{JOINED})*{END}",
     ),
     "joshua": Row(
-        JoshuaFormat(),
+        BarColumns(zeros_absent=True),
         "Joshua n-best lists: `name=value`, or values without labels (old versions), named feature_0, feature_1 ….",
         "dense sparse",
         sign=rf"{BARS}(?!F0=)(?:{JOINED})*?(?:tm_\w+_\d+|lm_\d+|OOVPenalty)={NUMBER}\s",
     ),
     "cdec": Row(
-        CdecFormat(),
+        BarColumns(zeros_absent=True),
         "cdec k-best lists: `name=value`, where features that are 0 are left out.",
         "dense sparse",
         sign=rf"{BARS}(?!F0=)(?:{JOINED})+{END}",
     ),
     "moses": Row(
-        MosesFormat(),
+        BarColumns(separator="= ", underscore=True, segmentation=True),
         "Moses n-best lists: dense groups `X= a b`, sparse features `name_x= v`, total, alignments.",
         "dense sparse",
         sign=BARS,
     ),
     "julius": Row(
-        JuliusFormat(),
+        JULIUS,
         "Julius's output of n sentences with their scores, among its log lines.",
         "drop",
         sign=r"(?m)^sentence1:|\A(?:STAT: |### (?:read waveform input|Recognition: ))",
     ),
     "wenet": Row(
-        WenetFormat(),
+        WENET,
         "WeNet's n-best output: `wav utterance`, then `candidate score text`, best first.",
         sign=rf"\Awav \S+\ncandidate {NUMBER}",
     ),
     "icefall": Row(
-        IcefallFormat(),
+        ICEFALL,
         "icefall recognition files, `utterance:<TAB>hyp=[words]`; a run of hypotheses of one utterance is a list.",
         sign=r"\A(?:\S+:\t(?:ref|hyp|timestamp_\w+)=.*\n)+\Z",
     ),
     "kaldi-lattice": Row(
-        KaldiLatticeFormat(),
+        KaldiLattices(),
         "Kaldi lattices as text archives, compact or not: the n best distinct word sequences of each.",
         "n drop acoustic_scale lm_scale word_penalty words",
         doubt=rf"\A\S+[ \t]*\n\s*{ARC}[ \t]*\n",
     ),
     "kaldi": Row(
-        KaldiFormat(),
+        KeyedRanks(),
         "Kaldi n-best lists as text, keyed `utterance-rank`; archives of costs beside the file are features.",
         "costs words",
         doubt=r"\A(?:(\S+)-1(?:[ \t].*)?\n(?:\1-[1-9]\d{0,8}(?:[ \t].*)?\n)*+)++\Z",
     ),
     "nemo": Row(
-        NemoFormat(),
+        Columns("\t", id=None, text=0, features=None, total=1, least=2, layout="text<TAB>score"),
         "NeMo's text<TAB>score lines, `beam` lines for each utterance.",
         "beam",
         doubt=rf"\A(?:[^\t\n]*\t{NUMBER}\n)+\Z",
     ),
     "espnet": Row(
-        EspnetFormat(),
+        Ranked(),
         "ESPnet n-best folders (1best_recog, 2best_recog, …), or lines `utterance words`, best first.",
         doubt=rf"\A(?=(?:{ID_LINE})+\Z)[\s\S]*(?m:^(\S+)(?:[ \t].*)?\n\1\s)",
         folder=r"(?m)^(?:.*/)?1best_recog/text(?:\.\w+)?$",
     ),
     "plain": Row(
-        PlainFormat(),
+        PlainText(),
         "Plain text: n lines for each segment; scores and features in files beside it.",
         "n prefix scores features",
     ),

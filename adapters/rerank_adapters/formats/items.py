@@ -32,7 +32,7 @@ class Item(NamedTuple):
     `total`   the decoder's total score, a number or the text of one, or None
     `names`   the names of its dense features
     `values`  of the dense features: numbers, or texts of numbers
-    `sparse`  sparse features by name: numbers, or texts of numbers
+    `sparse`  sparse features by name: numbers, or texts of numbers; NO_SPARSE where the format knows none
     `source`  the source sentence, or None
     `raw`     what it was read from, with line ends; "" where it cannot be written as it was
     `last`    whether its list is known to be complete, so that nobody waits for the next line
@@ -67,11 +67,11 @@ class Reader(NBestFormat):
 
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
         """Yield a list for each run of hypotheses of one segment. Raises FormatError as `lists_of` does."""
-        return lists_of(self.items(lines, path), path)
+        return lists_of(self.items(lines, path), path, repeated=True)
 
     def read_folder(self, folder: str) -> Iterator[NBestList]:
         """Yield the lists of a folder. Raises FormatError as `lists_of` does."""
-        return lists_of(self.folder_items(folder), folder)
+        return lists_of(self.folder_items(folder), folder, repeated=True)
 
     def items_of_files(self, paths: Iterable[Path]) -> Iterator[Item]:
         """Yield the hypotheses of several files. Raises FormatError for a file without any."""
@@ -129,7 +129,7 @@ def items_of(nbests: Iterable[NBestList]) -> Iterator[Item]:
 
 def _list(run: Sequence[Item], first: Item, path: str, layers: Layers) -> NBestList:
     """The list of a segment, with the features of the first item of the file."""
-    alone = not first.names and not first.sparse and first.total is not None
+    alone = not first.names and first.sparse is NO_SPARSE and first.total is not None
     scored = first.total is not None
     texts = layers.taken_off([item.text for item in run])
     rows = _floats_of_all(run, first) or [_floats_like(item, first, item.path or path) for item in run]
@@ -175,7 +175,7 @@ def _like(item: Item, first: Item, path: str) -> Item:
     if difference := names_differ(first.names, item.names):
         raise FormatError(f"the hypothesis {difference}, unlike line {first.line}", path=path, line=line)
     if (item.total is None) != (first.total is None):
-        has, have = ("no total", "has one") if item.total is None else ("a total", "has none")
+        has, have = ("no total score", "has one") if item.total is None else ("a total score", "has none")
         raise FormatError(f"the hypothesis has {has}, but line {first.line} {have}", path=path, line=line)
     by_name = dict(zip(item.names, item.values, strict=True))
     return item._replace(names=first.names, values=[by_name[name] for name in first.names])

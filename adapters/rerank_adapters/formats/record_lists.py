@@ -23,13 +23,13 @@ from itertools import chain, repeat
 from operator import ne
 from typing import Any, ClassVar
 
-from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.items import Item, Reader
 from rerank_adapters.formats.layers import Layers
 from rerank_adapters.formats.list_files import files_in, stem
 from rerank_adapters.formats.one_line import in_lines
 from rerank_adapters.formats.records import ADDED, Ids, found, json_records
 from rerank_adapters.formats.shapes import HYPS, Columns, Shape
+from rerank_adapters.formats.splicing import reordered
 from rerank_plugins import FormatError, NBestList, Rescored, option
 from rerank_plugins.core.json_and_toml import json_line, read_json
 from rerank_plugins.core.nbest import NO_SPARSE

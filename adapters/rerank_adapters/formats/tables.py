@@ -30,11 +30,11 @@ from numbers import Real
 from typing import Any, ClassVar
 
 from rerank_adapters.formats.columnar import ENDINGS, open_lines
-from rerank_adapters.formats.delimited import reordered, with_end
 from rerank_adapters.formats.items import SCORE, Item, Reader
 from rerank_adapters.formats.list_files import files_in
 from rerank_adapters.formats.one_line import one_line
 from rerank_adapters.formats.records import OUTPUT_KEYS, REFERENCE_KEYS, SOURCE_KEYS, id_of
+from rerank_adapters.formats.splicing import reordered, with_end
 from rerank_adapters.formats.table_rows import rows_of
 from rerank_plugins import ConfigError, FormatError, NBestList, Rescored, option
 from rerank_plugins.core.errors import suggestion

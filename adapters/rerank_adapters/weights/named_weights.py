@@ -31,8 +31,8 @@ from typing import Any, Literal
 import numpy as np
 import tomli_w
 
-from rerank_adapters.formats.feature_field import label_groups
 from rerank_adapters.formats.items import names_differ
+from rerank_adapters.formats.splicing import label_groups
 from rerank_plugins import (
     ConfigError,
     FeatureTable,

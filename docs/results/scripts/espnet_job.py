@@ -25,7 +25,7 @@ import click
 from docs.results.scripts.experiment import FOLDER, experiment, file_of, say
 from docs.results.scripts.spoken_text import as_spoken
 from rerank_adapters import NBestList, read_nbest
-from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.writing import open_lists
 from rerank_plugins.kit.files.text import open_text
 
@@ -111,7 +111,7 @@ def speaker_of(nbest: NBestList) -> str:
 
 def write_set(folder: Path, name: str, nbests: list[NBestList], references: dict[str, str]) -> None:
     """Write the lists in the format of Moses, and the references as Kaldi does."""
-    with open_lists(folder / f"{name}.nbest.gz", MosesFormat()) as out:
+    with open_lists(folder / f"{name}.nbest.gz", FORMATS["moses"]()) as out:
         for nbest in nbests:
             out.write(nbest)
     text = "".join(f"{nbest.segment_id} {references[nbest.segment_id]}\n" for nbest in nbests)

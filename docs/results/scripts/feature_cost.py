@@ -21,7 +21,7 @@ from docs.results.scripts.texts import sentences_of_text
 from rerank_adapters.applications.negatives.inserted_errors import ErrorInserter
 from rerank_adapters.applications.negatives.word_forms import WordForms
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.job.specs import Names, Spec, plugin_table
 from rerank_adapters.report.tables import Table
@@ -78,7 +78,7 @@ def main(lists: Path, noisy_text: bool, words: int, size: int, first: int, count
         if noisy_text:
             nbests = noisy_lists(lists, words, size, first + count + 1)[first:]
         else:
-            nbests = read_nbest([lists], MosesFormat())[first : first + count + 1]
+            nbests = read_nbest([lists], FORMATS["moses"]())[first : first + count + 1]
         hypotheses = [hypothesis for nbest in nbests for hypothesis in nbest]
         step = max(2, len(hypotheses) // 100)
         first_half, second_half = hypotheses[: len(hypotheses) // 2], hypotheses[len(hypotheses) // 2 :]

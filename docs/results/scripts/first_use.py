@@ -26,7 +26,7 @@ import click
 from docs.results.scripts.experiment import FILE, PACKAGE, experiment, say
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.cli.main import relax_gc
-from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.job.specs import Names, Spec, plugin_table
 from rerank_adapters.report.tables import Table
@@ -51,7 +51,7 @@ def compilations() -> list[tuple[str, float]]:
 def extraction(lists: Path, count: int, features: Sequence[str]) -> dict[str, Any]:
     """The CPU seconds of this process until it has the features of some lists, and its compilations."""
     names = Names(load_plugins(BUILTIN), Path())
-    nbests = read_nbest([lists], MosesFormat())[:count]
+    nbests = read_nbest([lists], FORMATS["moses"]())[:count]
     for spec in features:
         Spec.read("feature", plugin_table(spec), names, spec).make().extract_all(nbests)
     return {"seconds": time.process_time(), "compilations": compilations()}

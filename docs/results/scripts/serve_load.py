@@ -33,7 +33,7 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.cli.main import ended_by_signals
 from rerank_adapters.features.feature import names_of
 from rerank_adapters.features.tables import RECORDED
-from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.job.config import read_config
 from rerank_adapters.job.job import Job
@@ -77,7 +77,7 @@ def main(
     jobs: int,
 ) -> None:
     """Run the experiment."""
-    nbests = read_nbest([lists], MosesFormat(), None if source is None else Sources(source).of)
+    nbests = read_nbest([lists], FORMATS["moses"](), None if source is None else Sources(source).of)
     with (
         ended_by_signals(),
         TemporaryDirectory() as folder,

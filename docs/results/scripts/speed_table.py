@@ -19,8 +19,8 @@ import numpy as np
 
 from docs.results.scripts.experiment import FOLDER, Listed, experiment, file_of, say
 from rerank_adapters.evaluation import Resampling, evaluate
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF
@@ -64,7 +64,7 @@ def real_lists(rows: Rows, folder: Path) -> None:
     metric = Bleu(tokenize="none")
 
     def read() -> tuple[FeatureTable, FloatArray]:
-        nbests = read_nbest([file_of(folder, "tune.nbest.xz")], MosesFormat())
+        nbests = read_nbest([file_of(folder, "tune.nbest.xz")], FORMATS["moses"]())
         references = for_segments(
             [read_texts(file_of(folder, "tune.ref"), "reference")], [n.segment_id for n in nbests]
         )
@@ -78,7 +78,7 @@ def real_lists(rows: Rows, folder: Path) -> None:
     tune_with: dict[str, Tuner] = {"MERT, 20 restarts": Mert(restarts=20), "MIRA, 60 passes": Mira()}
     for name, tuner in tune_with.items():
         timed(rows, name, partial(seeded, tuner, data, start), lambda r: f"BLEU {r.score:.2f}")
-    nbests = read_nbest([file_of(folder, "tune.nbest.xz")], MosesFormat())
+    nbests = read_nbest([file_of(folder, "tune.nbest.xz")], FORMATS["moses"]())
     references = for_segments([read_texts(file_of(folder, "tune.ref"), "reference")], [n.segment_id for n in nbests])
     lists = [n.texts for n in nbests]
     timed(rows, "BLEU of all pairs, 100 lists (MBR)", lambda: [metric.pairwise(texts) for texts in lists[:100]])

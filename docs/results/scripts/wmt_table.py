@@ -32,8 +32,8 @@ import numpy as np
 
 from docs.results.scripts.experiment import FILE, experiment, say
 from rerank_adapters import NBestList, Pipeline, evaluate, load
+from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.combination import combine
-from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
@@ -150,7 +150,7 @@ def write_job(task: Task, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     lists = task.best_first(range(half)).lists()
     for name, segments in (("tune", range(half)), ("test", range(half, len(lists)))):
-        with open_lists(folder / f"{name}.nbest.gz", MosesFormat()) as out:
+        with open_lists(folder / f"{name}.nbest.gz", FORMATS["moses"]()) as out:
             for at, segment in enumerate(segments):
                 out.write(replace(lists[segment], segment_id=str(at)))
         for ending, lines in (("src", task.source), ("ref", [texts[0] for texts in task.references])):

@@ -27,12 +27,12 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
-from rerank_adapters.formats.lattice_search import Arc, Lattice, Scales
-from rerank_adapters.formats.lattices import LatticeFormat
+from rerank_adapters.formats.items import Item
+from rerank_adapters.formats.lattices.lists import Lattices
+from rerank_adapters.formats.lattices.search import Arc, Lattice, Scales
 from rerank_adapters.formats.list_files import files_in, stem
-from rerank_plugins import FormatError, NBestList, open_text, option
+from rerank_plugins import FormatError, open_text, option
 from rerank_plugins.kit.files.text import finite_value
 
 logger = logging.getLogger(__name__)
@@ -64,31 +64,32 @@ class _Slf:
 
 
 @dataclass(frozen=True)
-class HtkSlfFormat(LatticeFormat):
+class HtkLattices(Lattices):
     """HTK standard lattices (SLF): the n best distinct word sequences of each."""
 
     acoustic_scale: float | None = option(None, doc="weight of the acoustic scores; default: acscale of the header")
     lm_scale: float | None = option(None, doc="weight of the LM scores; default: lmscale of the header")
     word_penalty: float | None = option(None, doc="added to the total for each word; default: wdpenalty of the header")
 
-    def read_folder(self, folder: str) -> Iterator[NBestList]:
-        """Yield the list of each lattice of a folder, in the order of the names of the files."""
+    def folder_items(self, folder: str) -> Iterator[Item]:
+        """Yield the word sequences of each lattice of a folder, in the order of the names of the files."""
         warned: set[str] = set()
-        for path in files_in(folder, (".lat", ".slf")):
+        for path in map(str, files_in(folder, (".lat", ".slf"))):
             with open_text(path) as lines:
-                yield from self._read(lines, str(path), warned)
+                for item in self._items(lines, path, warned):
+                    yield item._replace(path=path)
 
-    def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
-        """Yield the list of each lattice of a file. Raises FormatError with the path and the line."""
-        return self._read(lines, path, set())
+    def items(self, lines: Iterable[str], path: str) -> Iterator[Item]:
+        """Yield the word sequences of one lattice after the other. Raises FormatError with the path and the line."""
+        return self._items(lines, path, set())
 
-    def _read(self, lines: Iterable[str], path: str, warned: set[str]) -> Iterator[NBestList]:
+    def _items(self, lines: Iterable[str], path: str, warned: set[str]) -> Iterator[Item]:
         """The same; what `warned` holds has been said."""
         slf: _Slf | None = None
         for number, line in enumerate(lines, 1):
             fields = {NAMES.get(name, name): _unquoted(text) for name, text in FIELD.findall(line)}
             if "V" in fields and slf is not None and slf.nodes:
-                yield self._list(slf, path, warned)
+                yield from self._best(slf, path, warned)
                 slf = None
             slf = slf or _Slf(number)
             if not line.strip() or line.startswith("#"):
@@ -103,9 +104,10 @@ class HtkSlfFormat(LatticeFormat):
             else:
                 slf.header.update(fields)
         if slf is not None:
-            yield self._list(slf, path, warned)
+            yield from self._best(slf, path, warned)
 
-    def _list(self, slf: _Slf, path: str, warned: set[str]) -> NBestList:
+    def _best(self, slf: _Slf, path: str, warned: set[str]) -> Iterator[Item]:
+        """The word sequences of a lattice."""
         if not slf.nodes:
             raise FormatError("the lattice has no nodes (I=…)", path=path, line=slf.line)
         _check_counts(slf, path)
@@ -123,14 +125,15 @@ class HtkSlfFormat(LatticeFormat):
                 other = _posterior(fields, path, line)
             else:
                 other = _log(fields.get("l", "0"), base, "l", path, line)
-            word = fields.get("W", slf.nodes[fields["E"]].get("W", ""))
+            word = fields.get("W", slf.nodes[fields.get("E", "")].get("W", ""))
             lattice.add(ends[0], Arc(ends[1], "" if word in self.drop else word, acoustic, 0.0 - other))
             into.add(ends[1])
         self._ends(slf, lattice, numbers, into, path)
         _say_what_lacks(lattice, scores, path, warned)
         utterance = stem(slf.header["U"]) if slf.header.get("U") else stem(path)
-        nbest = self.nbest(lattice, utterance, self._scales(slf, scores, path), path, slf.line)
-        return _with_columns(nbest, scores) if slf.links else nbest
+        names = [next((COLUMNS[name] for name in those if name in scores), "") for those in ("a", "lp")]
+        names = names if slf.links else ["acoustic", "lm"]
+        return self.best(lattice, utterance, self._scales(slf, scores, path), path, slf.line, names)
 
     def _scales(self, slf: _Slf, scores: Collection[str], path: str) -> Scales:
         """The scales of the options, or else of the header; posteriors count alone."""
@@ -209,25 +212,7 @@ def _say_what_lacks(lattice: Lattice, scores: Collection[str], path: str, warned
     for name, remark in remarks.items():
         if len(arcs) > 1 and name not in warned:
             warned.add(name)
-            _warn_once(path, remark)
-
-
-@cache
-def _warn_once(path: str, remark: str) -> None:
-    """Warn of a file, though it may be read several times."""
-    logger.warning("rerank: warning: %s: %s", path, remark)
-
-
-def _with_columns(nbest: NBestList, scores: Sequence[str]) -> NBestList:
-    """The list with the features that the lattice has, and without totals where it has no score at all."""
-    kept = [place for place, names in enumerate(("a", "lp")) if set(names) & set(scores)]
-    hypotheses = tuple(
-        hypothesis._replace(
-            features=tuple(hypothesis.features[place] for place in kept), score=hypothesis.score if kept else None
-        )
-        for hypothesis in nbest
-    )
-    return NBestList(nbest.segment_id, hypotheses, tuple(COLUMNS[name] for name in scores), line=nbest.line)
+            logger.warning("rerank: warning: %s: %s", path, remark)
 
 
 def _unquoted(text: str) -> str:

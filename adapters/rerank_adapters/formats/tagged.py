@@ -1,0 +1,239 @@
+r"""Reads lists of programs whose lines say by their form what they hold: fairseq, WeNet, Julius, icefall, SRILM.
+
+A pattern names what a line tells by its groups:
+
+    opens            begins a list; its text, if any, is the id of the segment
+    id               the id of the segment; another one than on the line before begins a list
+    named            the file of the next list, whose name is the id
+    text             begins a hypothesis; what stands in its own place begins at rank 1, where there is a rank
+    total, source    of the hypothesis and of the segment
+    of, ranked       the id, and the rank, of the hypothesis that the line belongs to
+    alone            says that hypotheses of this form stand in no list that a line opens
+    wrong            a line that has the beginning of another kind, and is damaged
+
+All other groups belong to the hypothesis and make its features.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import fsum, log
+from typing import Any
+
+from rerank_adapters.formats.items import SCORE, Item, Reader
+from rerank_adapters.formats.list_files import lists_in, stem
+from rerank_plugins import FormatError, option
+from rerank_plugins.core.logarithms import LN10
+from rerank_plugins.kit.files.text import finite
+
+LN2 = log(2)
+BYTELOG = 1024 * log(1.0001)  # one bytelog of SRILM as a natural logarithm
+OF_SEGMENT = ("opens", "id", "named", "source")
+Groups = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Tagged(Reader):
+    """Lists in lines that patterns tell apart.
+
+    `features` makes each feature of the groups of a hypothesis: natural logarithms, or None where the lines do not have
+    it. The total is that of its group, or else the feature `score`. `spelt` makes the text of what the file has in its
+    place. `logs` says that other lines may stand among those of the patterns, and `per_file` that a file has one list,
+    whose id is the name of the file. `layout` shows the lines to users.
+    """
+
+    patterns: tuple[str, ...]
+    layout: str
+    features: Mapping[str, Callable[[Groups], float | None]] = field(default_factory=dict)
+    spelt: Callable[[str], str] = str.strip
+    logs: bool = False
+    per_file: bool = False
+    drop: tuple[str, ...] = option((), doc="words that are not part of the text, such as pauses and sentence ends")
+
+    def folder_items(self, folder: str) -> Iterator[Item]:
+        """Yield the hypotheses of each file of a folder, in the order of their names, but of those with another ending.
+
+        Raises FormatError where lists are never in files of their own.
+        """
+        return self.items_of_files(lists_in(folder)) if self.per_file else super().folder_items(folder)
+
+    def items(self, lines: Iterable[str], path: str) -> Iterator[Item]:
+        """Yield a hypothesis as soon as the next one begins. Raises FormatError."""
+        patterns = [*map(re.compile, self.patterns)]
+        lists = _Lists(self, path)
+        number = 0
+        for number, line in enumerate(lines, 1):
+            whole = line.rstrip("\r\n")
+            match = next(filter(None, (pattern.fullmatch(whole) for pattern in patterns)), None)
+            if match is None and self.logs:
+                continue
+            if match is None or match.groupdict().get("wrong") is not None:
+                raise FormatError(f"found {whole.strip()!r:.60}, expected {self.layout}", path=path, line=number)
+            yield from lists.take({name: text for name, text in match.groupdict().items() if text is not None}, number)
+        yield from lists.end(number)
+
+
+class _Lists:
+    """The segment and the hypothesis that lines belong to, while a file is read."""
+
+    def __init__(self, form: Tagged, path: str) -> None:
+        self._form, self._path = form, path
+        self._id = ""  # as the lines have it
+        self._own = ""  # of the list: the id of the lines, the name of a file, or the number of the list
+        self._named = stem(path) if form.per_file else ""
+        self._source: str | None = None
+        self._said: dict[str, str] = {}  # of the present hypothesis
+        self._line = self._lists = self._ranks = 0
+        self._opened = False  # whether a line has opened the present list
+
+    def take(self, new: dict[str, str], number: int) -> Iterator[Item]:
+        """Take the groups of a line, and yield the hypothesis that it ends."""
+        opens = "opens" in new or new.get("id", self._id) != self._id or ("text" in new and new.get("rank") == "1")
+        if opens or "text" in new or "named" in new:
+            yield from self._finished()
+        self._named = stem(new["named"]) if "named" in new else self._named
+        if "text" in new and ("alone" in new) == self._opened and not opens:
+            self._fail("the line is no part of a list, or of one in another form", number)
+        if opens or ("text" in new and not self._own):
+            self._check_full(number)
+            if self._form.per_file and self._lists:
+                self._fail("the file has a second list, expected one list a file", number)
+            self._id = new.get("opens") or new.get("id", "")
+            self._own = self._id or self._named or str(self._lists)
+            self._named, self._source, self._ranks = "", None, 0
+            self._lists += 1
+            self._opened = opens
+        self._source = new.get("source", self._source)
+        if "text" in new:
+            self._said, self._line, self._ranks = {}, number, self._ranks + 1
+            if new.get("rank", str(self._ranks)) != str(self._ranks):
+                self._fail(f"found rank {new['rank']}, expected {self._ranks}", number)
+        others = new.keys() - {*OF_SEGMENT}
+        if others and not self._line:
+            self._fail("the line stands before the hypothesis that it belongs to", number)
+        if new.get("of", self._id) != self._id or new.get("ranked", str(self._ranks)) != str(self._ranks):
+            self._fail("the line is of another hypothesis than the lines before it", number)
+        if again := (others & self._said.keys()) - {"of", "ranked"}:
+            self._fail(f"the hypothesis has a second line with its {min(again)}", number)
+        self._said.update((name, new[name]) for name in others)
+
+    def end(self, number: int) -> Iterator[Item]:
+        """Yield the last hypothesis, `number` being that of the last line."""
+        yield from self._finished()
+        self._check_full(number)
+
+    def _finished(self) -> Iterator[Item]:
+        """Yield the present hypothesis, if there is one."""
+        if not self._line:
+            return
+        said, line, self._line = self._said, self._line, 0
+        made: dict[str, Any] = {}
+        for name, make in self._form.features.items():
+            try:
+                made[name] = make(said)
+            except ValueError as error:
+                self._fail(f"feature {name!r} {error}", line)
+        made = {name: value for name, value in made.items() if value is not None}
+        try:
+            text = self._form.spelt(said["text"])
+        except ValueError as error:
+            self._fail(str(error), line)
+        if self._form.drop:
+            text = " ".join(word for word in text.split() if word not in self._form.drop)
+        total = said.get("total", made.get(SCORE))
+        yield Item(self._own, line, text, total, tuple(made), [*made.values()], source=self._source)
+
+    def _check_full(self, number: int) -> None:
+        if self._own and not self._ranks:
+            self._fail(f"segment {self._own} has no hypothesis: is the file cut short?", number)
+
+    def _fail(self, message: str, line: int) -> None:
+        raise FormatError(message, path=self._path, line=line)
+
+
+@dataclass(frozen=True)
+class Number:
+    """The sum of the numbers in a group, times a factor; None where the lines do not have the group."""
+
+    group: str
+    factor: float = 1.0
+
+    def __call__(self, said: Groups) -> float | None:
+        """The value for a hypothesis. Raises ValueError for another text."""
+        text = said.get(self.group)
+        return None if text is None else self.factor * fsum(map(finite, text.split()))
+
+
+FAIRSEQ = Tagged(
+    (
+        r"S-(?P<id>[^\t\s]+)\t(?P<source>.*)",
+        r"T-(?P<id>[^\t\s]+)\t.*",
+        r"H-(?P<id>[^\t\s]+)\t(?P<total>[^\t]*)\t(?P<text>.*)",
+        r"D-(?P<of>[^\t\s]+)\t.*",
+        r"P-(?P<of>[^\t\s]+)\t(?P<parts>.*)",
+        r"(?P<wrong>H-[^\t\s]+\t.*)",
+    ),
+    "H-id, score and text, separated by tabs",
+    {"score": Number("total", LN2), "logprob": Number("parts", LN2)},
+    logs=True,
+)
+WENET = Tagged(
+    (r"wav\s+(?P<opens>\S+)\s*", r"candidate\s+(?P<total>\S+)(?P<text>.*)"),
+    "`wav utterance`, then `candidate score words`",
+)
+JULIUS = Tagged(
+    (
+        r"(?i:(?:.*\s)?input\s+\S*\s?file\S*:\s*(?P<named>\S+)\s*)",
+        r"sentence(?P<rank>[1-9]\d{0,8}):\s?(?P<text>.*)",
+        r"(?:wseq|phseq|cmscore)(?P<ranked>[1-9]\d{0,8}):.*",
+        r"score(?P<ranked>[1-9]\d{0,8}):\s*(?P<total>\S+)(?:\s+\(AM:\s*(?P<am>\S+)\s+LM:\s*(?P<lm>\S+)\))?\s*",
+        r"(?P<wrong>score[1-9]\d{0,8}:.*)",
+    ),
+    "sentence1, its score1 and so on",
+    {"score": Number("total"), "acoustic": Number("am"), "lm": Number("lm")},
+    logs=True,
+    drop=("<s>", "</s>", "silB", "silE", "sp"),
+)
+SRILM = Tagged(
+    (
+        r"(?P<opens>)NBestList1\.0\s*",
+        r"\((?P<bytelogs>[^()\s]+)\)\s*(?P<text>.*)",
+        r"\s*(?P<alone>)(?P<am>[^\s(]\S*)\s+(?P<lm>\S+)\s+(?P<words>\S+)(?P<text>.*)",
+    ),
+    "an NBestList1.0 header and lines `(score) words`, or acoustic score, LM score, number of words and the words",
+    {
+        "score": Number("bytelogs", BYTELOG),
+        "acoustic": Number("am", LN10),
+        "lm": Number("lm", LN10),
+        "words": Number("words"),
+    },
+    per_file=True,
+    drop=("<s>", "</s>", "-pau-"),
+)
+
+
+def words_of(text: str) -> str:
+    """The words of a Python list of texts, or the text itself. Raises ValueError for a list that cannot be read.
+
+    >>> words_of("['so', 'it']"), words_of(" so it")
+    ('so it', 'so it')
+    """
+    if not text.startswith("["):
+        return text.strip()
+    try:
+        words = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        words = None
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ValueError(f"found {text!r}, expected a list of words, as ['so', 'it', 'is']")
+    return " ".join(words)
+
+
+ICEFALL = Tagged(
+    (r"(?P<opens>\S+):\tref=.*", r"(?P<id>\S+):\thyp=(?P<text>.*)", r"(?P<id>\S+):\t\w+=.*"),
+    "utterance:<TAB>ref=… or utterance:<TAB>hyp=…",
+    spelt=words_of,
+)
