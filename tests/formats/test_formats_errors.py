@@ -104,7 +104,7 @@ def test_numbers_that_leave_nothing_of_others_are_refused(value, fine):
             "0 ||| a ||| -3\n",
             "x:2: found 3 columns, expected id ||| text ||| score ||| features",
         ),
-        ("travatar", "0 ||| a ||| lm=-1 ||| -3\n", "x:2: the hypothesis lacks feature"),
+        ("travatar", "0 ||| a ||| lm=-1 ||| -3\n", "x:2: the hypothesis has the unexpected feature 'feature_0'"),
         ("marian", "0 ||| a ||| F0= 1\n", "x:2: found 3 columns, expected id ||| text"),
         ("cdec", "0 ||| a ||| LM=1 LM=2 ||| -3\n", "x:2: feature 'LM' occurs twice"),
         (

@@ -218,7 +218,7 @@ def test_espnet_without_scores_and_with_some(tmp_path):
     assert read_nbest([tmp_path / "e"], FORMATS["espnet"]())[0].feature_names == ()
     (tmp_path / "e" / "1best_recog" / "score").write_text("utt-07 -1\n")
     (tmp_path / "e" / "2best_recog" / "score").write_text("utt-07 -2\n")
-    with pytest.raises(FormatError, match=r"1best_recog/score: no score for utterance 'utt-12'"):
+    with pytest.raises(FormatError, match=r"1best_recog/score:2: no score for utterance 'utt-12'"):
         read_nbest([tmp_path / "e"], FORMATS["espnet"]())
     with pytest.raises(FormatError, match=r"the folder holds no 1best_recog/text"):
         read_nbest([GOLDEN / "srilm"], FORMATS["espnet"]())

@@ -10,12 +10,12 @@ The white space between ids and words is that of ASCII, as in the programs that 
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rerank_adapters.formats.records import Role
+from rerank_adapters.formats.tagged import words_of
 from rerank_adapters.texts.texts import Texts
 from rerank_adapters.texts.transcript import hypothesis_text, reference_text
 from rerank_plugins import FormatError
@@ -65,19 +65,6 @@ class LineForm:
         if not by_id:
             raise FormatError(f"the file has no {role}s: expected {self.wanted}", path=path)
         return Texts(path, by_id, self.name, role, self.wanted)
-
-
-def words_of(text: str) -> str:
-    """The words of a Python list of texts, or the text itself. Raises ValueError for a list that cannot be read."""
-    if not text.startswith("["):
-        return text.strip()
-    try:
-        words = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        words = None
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise ValueError(f"found {text!r}, expected a list of words, as ['so', 'it', 'is']")
-    return " ".join(words)
 
 
 def _form(
