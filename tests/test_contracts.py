@@ -193,6 +193,7 @@ CASES = {
         "ctranslate2": ["ctranslate2.jsonl"],
         "transformers": ["transformers.jsonl", "transformers_pipeline.jsonl"],
         "completions": ["completions.jsonl"],
+        "json": ["json.jsonl"],
         "rows": ["rows.csv", "rows.tsv", "rows.jsonl"],
         "kaldi": ["kaldi.text"],
         "srilm": ["srilm.nbest", "srilm1.nbest"],
