@@ -26,7 +26,7 @@ WORDS = [
     "-",
 ]
 texts = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
-odd_texts = texts | st.text(st.sampled_from("ab.,-3 &;<>'!\u3000\x85日"), max_size=25)
+odd_texts = texts | st.text(st.sampled_from("ab.,-3 &;<>'!日\u3000\x85\xa0\u2009\u200b\u2028\x0b\x1f"), max_size=25)
 references = st.lists(odd_texts, min_size=1, max_size=3)
 segments = st.lists(st.tuples(st.lists(odd_texts, max_size=4), references), min_size=1, max_size=4)
 
