@@ -25,12 +25,14 @@ from rerank_adapters.applications.similarity import model as similarity
 from rerank_adapters.applications.similarity.forest import RandomForest
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
 from rerank_adapters.applications.tables.join import load as load_table
+from rerank_adapters.applications.training.parallel_text import read_sentence_pairs
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.data.minimal_pairs import read_pairs
 from rerank_adapters.formats.folders import read_costs, read_symbols
-from rerank_adapters.formats.pairs import read_pairs, read_scored_pairs, read_sentence_pairs
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.writing import is_written
 from rerank_adapters.job.config import read_config
+from rerank_adapters.metrics.column import read_scored_pairs
 from rerank_adapters.reranker import Reranker
 from rerank_adapters.texts.one_bests import read_segments
 from rerank_adapters.texts.pairing import pair

@@ -24,7 +24,7 @@ from rerank_adapters.applications.acceptability.measures import (
 )
 from rerank_adapters.applications.acceptability.suite_file import Item, Suite, parse_formula
 from rerank_adapters.applications.acceptability.text_features import matching_columns
-from rerank_adapters.formats.pairs import read_pairs
+from rerank_adapters.data.minimal_pairs import read_pairs
 from rerank_adapters.report.text import records_tsv
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, FormatError, LanguageModel

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rerank_adapters.applications.acceptability.judgements import Judgement, read_judgements
 from rerank_adapters.applications.acceptability.suite_file import METRICS, almost_equal, parse_formula, read_suite
-from rerank_adapters.formats.pairs import Pair, pair_lines, parse_pairs, read_pairs
+from rerank_adapters.data.minimal_pairs import Pair, pair_lines, parse_pairs, read_pairs
 from rerank_plugins import FormatError
 from tests.applications import naive_acceptability as naive
 

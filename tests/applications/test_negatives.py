@@ -17,7 +17,7 @@ from rerank_adapters.applications.negatives.inserted_errors import (
 )
 from rerank_adapters.applications.negatives.samples import samples_of_lengths
 from rerank_adapters.applications.negatives.word_forms import WordForms, s_form, suffixed
-from rerank_adapters.formats.pairs import read_pairs
+from rerank_adapters.data.minimal_pairs import read_pairs
 from rerank_plugins import ConfigError
 from rerank_plugins.core.dependency_tree import DependencyTree
 from tests.applications import naive_acceptability as naive

@@ -11,9 +11,8 @@ from rerank_adapters.features.extraction import Extraction
 from rerank_adapters.features.feature import Feature
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.catalogue import FORMATS
-from rerank_adapters.formats.pairs import read_scored_pairs
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.metrics.column import ColumnMetric
+from rerank_adapters.metrics.column import ColumnMetric, read_scored_pairs
 from rerank_plugins import ConfigError, FeatureTable, FormatError, Hypothesis, NBestList
 from rerank_plugins.lists.column import ColumnFeature, read_columns
 from tests.command_line import done, refused, rerank

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docs.results.scripts.acceptability_table import model_scores
-from rerank_adapters.formats.pairs import Pair
+from rerank_adapters.data.minimal_pairs import Pair
 from rerank_plugins import Hypothesis, LanguageModel, ModelError, NBestList
 from rerank_plugins.constituency.grammar import ln_unigrams
 from rerank_plugins.constituency.language_model import LONGEST, PcfgLanguageModel

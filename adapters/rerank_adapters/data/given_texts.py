@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from rerank_adapters.data.minimal_pairs import Pair
 from rerank_adapters.formats.frames import is_frame
-from rerank_adapters.formats.pairs import Pair
 from rerank_adapters.text import TextPipeline, split_steps
 from rerank_plugins import open_text
 from rerank_plugins.core.columns import one_line, plain

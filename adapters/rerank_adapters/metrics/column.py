@@ -5,6 +5,11 @@ mean. With several references the score is the mean over them. The scores are lo
 and of the reference, as they are after the text pipeline of the metric: one file serves all data sets and all systems
 whose outputs it has, and MBR decisions where it has the pairs of hypotheses. Scores that need no reference are looked
 up by the text of the hypothesis alone.
+
+A line of scores is `hypothesis TAB reference TAB score`. Columns between the reference and the score, such as the
+source sentence that `rerank table pairs` writes, are not read. A line of scores that need no reference is `hypothesis
+TAB score`. Runs of white space in texts count as one space. A pair, or a hypothesis without reference, may come several
+times, as with several sources; its score is then the mean.
 """
 
 from __future__ import annotations
@@ -16,11 +21,57 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.formats.pairs import ScoredPairs, plain_text, read_scored_pairs
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature
-from rerank_plugins import ConfigError, FloatArray, PickledFields, __version__, check_texts, option
+from rerank_plugins import (
+    ConfigError,
+    FloatArray,
+    FormatError,
+    PickledFields,
+    __version__,
+    check_texts,
+    open_text,
+    option,
+)
 from rerank_plugins.core.files import content_hash
 from rerank_plugins.core.metrics_and_tuners import SegmentAverage
+from rerank_plugins.kit.files.text import display_name, finite_value
+
+ScoredPairs = dict[str | None, dict[str, float]]  # reference, or None where scores need none -> hypothesis -> score
+
+
+def plain_text(text: str) -> str:
+    """The text with single spaces, as pairs are looked up."""
+    return " ".join(text.split())
+
+
+def read_scored_pairs(path: str | Path) -> ScoredPairs:
+    """The scores by reference and hypothesis; the reference is None in a file whose lines have two columns.
+
+    Raises FormatError, with the line, for fewer than two columns, for lines with and without references in one file and
+    for a score that is no finite number, and for an empty file.
+    """
+    name = display_name(path)
+    scores: ScoredPairs = {}
+    times: dict[tuple[str, str | None], int] = {}  # of the pairs that come more than once
+    with open_text(path) as lines:
+        for at, line in enumerate(lines, 1):
+            columns = line.rstrip("\r\n").split("\t")
+            alone = len(columns) == 2
+            if len(columns) < 2 or (scores and alone != (None in scores)):
+                wanted = "`hypothesis TAB score`" if None in scores else "`hypothesis TAB reference TAB score`"
+                either = " or `hypothesis TAB score`" if not scores else ""
+                message = f"found {len(columns)} tab-separated columns, wanted {wanted}{either}"
+                raise FormatError(message, path=name, line=at)
+            hypothesis, reference = plain_text(columns[0]), None if alone else plain_text(columns[1])
+            score = finite_value(columns[-1], "the score", name, at)
+            known = scores.setdefault(reference, {})
+            if hypothesis in known:
+                number = times[hypothesis, reference] = times.get((hypothesis, reference), 1) + 1
+                score = known[hypothesis] + (score - known[hypothesis]) / number  # the running mean
+            known[hypothesis] = score
+    if not scores:
+        raise FormatError("the file is empty, wanted `hypothesis TAB reference TAB score` on each line", path=name)
+    return scores
 
 
 @dataclass

@@ -33,8 +33,8 @@ from rerank_adapters.applications.acceptability.compare import Preferences
 from rerank_adapters.applications.acceptability.measures import best_threshold
 from rerank_adapters.applications.acceptability.pairs import pair_table
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.data.minimal_pairs import Pair, read_pairs
 from rerank_adapters.evaluation.proportions import wilson_interval
-from rerank_adapters.formats.pairs import Pair, read_pairs
 from rerank_adapters.job.config import Config
 from rerank_adapters.job.job import Job
 from rerank_adapters.job.specs import plugin_table

@@ -16,9 +16,9 @@ import numpy as np
 
 from rerank_adapters.applications.acceptability.text_features import judging_columns
 from rerank_adapters.data.given_texts import Text, pairs_of, pipeline_of, shown, words_of
+from rerank_adapters.data.minimal_pairs import Pair, read_pairs
 from rerank_adapters.evaluation.proportions import McNemar, binomial_p_value, wilson_interval
 from rerank_adapters.evaluation.significance import Interval
-from rerank_adapters.formats.pairs import Pair, read_pairs
 from rerank_adapters.job.models import load_all
 from rerank_adapters.rows import Rows
 from rerank_plugins import FeatureTable, Hypothesis, NBestList

@@ -4,7 +4,7 @@ The first line shows which of three forms a file has:
 
     gj04<TAB>0<TAB>*<TAB>sentence      CoLA (Warstadt et al. 2019): source, label, the author's mark, sentence
     1<TAB>sentence                     label and sentence; the first line may be a header `label<TAB>sentence`
-    pairs (see formats/pairs.py)      a pair gives two judgements: the good sentence is acceptable, the bad one not
+    pairs (see data/minimal_pairs.py)      a pair gives two judgements: the good sentence is acceptable, the bad one not
 
 A label is 1 (acceptable) or 0 (unacceptable). Reading takes linear time.
 """
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rerank_adapters.formats.pairs import holds_pairs, parse_pairs
+from rerank_adapters.data.minimal_pairs import holds_pairs, parse_pairs
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.kit.files.text import display_name, open_text

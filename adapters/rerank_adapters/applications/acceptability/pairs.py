@@ -17,8 +17,8 @@ from rerank_adapters.applications.acceptability.compare import Preferences, pref
 from rerank_adapters.applications.acceptability.features import sentence_table, with_models
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
+from rerank_adapters.data.minimal_pairs import Pair, read_pairs
 from rerank_adapters.features.extraction import Extraction
-from rerank_adapters.formats.pairs import Pair, read_pairs
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline

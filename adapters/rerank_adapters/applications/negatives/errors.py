@@ -15,8 +15,8 @@ from rerank_adapters.applications.negatives.word_forms import WordForms
 from rerank_adapters.applications.negatives.written_pairs import write_pairs
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine, plugin_names
+from rerank_adapters.data.minimal_pairs import Pair
 from rerank_adapters.features.processes import Processes
-from rerank_adapters.formats.pairs import Pair
 from rerank_adapters.job.models import load_parser
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import unknown_rate

@@ -11,7 +11,7 @@ import click
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.data.dataset import Dataset, Files
-from rerank_adapters.formats.pairs import Pair, pair_lines
+from rerank_adapters.data.minimal_pairs import Pair, pair_lines
 from rerank_adapters.runtime.progress import counted, warn
 from rerank_adapters.texts.transcript import first_alternative
 from rerank_plugins import NBestList

@@ -12,7 +12,7 @@ import numpy as np
 
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
-from rerank_adapters.formats.pairs import Pair, pair_lines
+from rerank_adapters.data.minimal_pairs import Pair, pair_lines
 from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_adapters.texts.reading import read_lines
 from rerank_plugins import ConfigError

@@ -11,7 +11,7 @@ import numpy as np
 from rerank_adapters.applications.negatives.broken_trees import KINDS, Grammar, Sentence, TreeBreaker
 from rerank_adapters.applications.negatives.written_pairs import write_pairs
 from rerank_adapters.cli.options import SummaryLine, output_option
-from rerank_adapters.formats.pairs import Pair
+from rerank_adapters.data.minimal_pairs import Pair
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError
 from rerank_plugins.core.dependency_tree import read_conllu_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from rerank_adapters.formats.pairs import Pair, pair_lines
+from rerank_adapters.data.minimal_pairs import Pair, pair_lines
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins.kit.files.text import open_atomic
 

@@ -11,7 +11,7 @@ import click
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
 from rerank_adapters.evaluation.measure import through
-from rerank_adapters.formats.pairs import plain_text
+from rerank_adapters.metrics.column import plain_text
 from rerank_adapters.runtime.progress import counted, warn
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.texts import ReferenceForm

@@ -15,10 +15,10 @@ from typing import Any
 
 from rerank_adapters.applications.language_models.scoring import perplexity
 from rerank_adapters.applications.training.common_options import CommonOptions
+from rerank_adapters.applications.training.parallel_text import read_sentence_pairs
 from rerank_adapters.applications.training.tree_source import CONSTITUENTS, DEPENDENCIES, NamedParser, TreeSource
 from rerank_adapters.data.overlap import contents, warn_if_trained_on
 from rerank_adapters.features.processes import Processes
-from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.job.models import default_parser, spec_of
 from rerank_adapters.job.specs import Names
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, duration

@@ -1,7 +1,6 @@
-"""Reads minimal pairs, scores of pairs of a hypothesis and a reference, and parallel sentences.
+"""Reads and writes minimal pairs: two sentences of which one should be preferred.
 
-A minimal pair is two sentences of which one should be preferred. The first line of its file shows which of two forms
-the file has:
+The first line of a file shows which of two forms the file has:
 
     {"sentence_good": …, "sentence_bad": …, "field": …, "linguistics_term": …, "UID": …}
         JSON lines, the form of BLiMP (Warstadt et al. 2020)
@@ -11,13 +10,6 @@ the file has:
 The other columns, or BLiMP's `field`, `linguistics_term` (called `phenomenon` here) and `UID` (`paradigm`), tell
 the phenomenon of a pair and are kept by name (`groups`). The two sentences may be equal, as in one pair of BLiMP;
 then no model can prefer one of them. Reading takes linear time.
-
-A line of scores is `hypothesis TAB reference TAB score`. Columns between the reference and the score, such as the
-source sentence that `rerank table pairs` writes, are not read. A line of scores that need no reference is `hypothesis
-TAB score`. Runs of white space in texts count as one space. A pair, or a hypothesis without reference, may come several
-times, as with several sources; its score is then the mean.
-
-Parallel sentences are two files, line by line, or one file of lines `source ||| target`.
 """
 
 from __future__ import annotations
@@ -25,93 +17,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 
-from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, open_text
+from rerank_plugins import FormatError, Hypothesis, NBestList, open_text
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.kit.files.text import display_name, finite_value
+from rerank_plugins.kit.files.text import display_name
 
-ScoredPairs = dict[str | None, dict[str, float]]  # reference, or None where scores need none -> hypothesis -> score
 BLIMP = {"linguistics_term": "phenomenon", "field": "field", "UID": "paradigm"}
 PLAIN = ("good", "bad", "phenomenon")
 GOOD = ("good", "sentence_good", "good_sentence", "acceptable", "grammatical", "correct")
 BAD = ("bad", "sentence_bad", "bad_sentence", "unacceptable", "ungrammatical", "incorrect")
-
-
-def read_sentence_pairs(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs (source, target) of one file or two, compressed or not.
-
-    Raises ConfigError for another number of files, FormatError for files of different lengths, with both, and for a
-    line that has not exactly two parts.
-    """
-    if len(paths) == 1:
-        yield from _of_one(paths[0])
-    elif len(paths) == 2:
-        yield from _of_two(paths[0], paths[1])
-    else:
-        raise ConfigError(f"{len(paths)} files of sentence pairs: wanted SOURCE and TARGET, or one file with both")
-
-
-def _of_one(path: str) -> Iterator[tuple[str, str]]:
-    with open_text(path) as lines:
-        for number, line in enumerate(lines, 1):
-            parts = line.split("|||")
-            if len(parts) != 2:
-                message = f"found {len(parts)} parts, expected source ||| target (or give two files)"
-                raise FormatError(message, path=display_name(path), line=number)
-            yield parts[0], parts[1]
-
-
-def _of_two(source: str, target: str) -> Iterator[tuple[str, str]]:
-    with open_text(source) as sources, open_text(target) as targets:
-        number = 0
-        for number, (left, right) in enumerate(zip_longest(sources, targets), 1):
-            if left is None or right is None:
-                longer, lines = (target, targets) if left is None else (source, sources)
-                total = number + sum(1 for _ in lines)
-                shorter = source if left is None else target
-                raise FormatError(
-                    f"{number - 1:,} lines, but {total:,} in {display_name(longer)}; expected a line for each sentence "
-                    "pair in both",
-                    path=display_name(shorter),
-                )
-            yield left, right
-
-
-def plain_text(text: str) -> str:
-    """The text with single spaces, as pairs are looked up."""
-    return " ".join(text.split())
-
-
-def read_scored_pairs(path: str | Path) -> ScoredPairs:
-    """The scores by reference and hypothesis; the reference is None in a file whose lines have two columns.
-
-    Raises FormatError, with the line, for fewer than two columns, for lines with and without references in one file and
-    for a score that is no finite number, and for an empty file.
-    """
-    name = display_name(path)
-    scores: ScoredPairs = {}
-    times: dict[tuple[str, str | None], int] = {}  # of the pairs that come more than once
-    with open_text(path) as lines:
-        for at, line in enumerate(lines, 1):
-            columns = line.rstrip("\r\n").split("\t")
-            alone = len(columns) == 2
-            if len(columns) < 2 or (scores and alone != (None in scores)):
-                wanted = "`hypothesis TAB score`" if None in scores else "`hypothesis TAB reference TAB score`"
-                either = " or `hypothesis TAB score`" if not scores else ""
-                message = f"found {len(columns)} tab-separated columns, wanted {wanted}{either}"
-                raise FormatError(message, path=name, line=at)
-            hypothesis, reference = plain_text(columns[0]), None if alone else plain_text(columns[1])
-            score = finite_value(columns[-1], "the score", name, at)
-            known = scores.setdefault(reference, {})
-            if hypothesis in known:
-                number = times[hypothesis, reference] = times.get((hypothesis, reference), 1) + 1
-                score = known[hypothesis] + (score - known[hypothesis]) / number  # the running mean
-            known[hypothesis] = score
-    if not scores:
-        raise FormatError("the file is empty, wanted `hypothesis TAB reference TAB score` on each line", path=name)
-    return scores
 
 
 @dataclass(frozen=True)
