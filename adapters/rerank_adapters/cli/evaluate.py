@@ -60,7 +60,7 @@ def command(
     """Compare systems by metrics, with two significance tests.
 
     The report has corpus scores with confidence intervals, differences to a baseline, wins and losses by segment, and
-    the segments that changed most. A SYSTEM is a file with one output per line, in the order of the segments, or with
+    the segments that changed most. A SYSTEM is a file with one output per line, in the order of the references, or with
     the ids that its references have (name it with NAME=FILE; otherwise the file name is the name). Files of icefall, of
     NeMo and others in JSON are read by their hypotheses, and n-best lists by their first ones. With --nbest the
     decoder's 1-bests are a system too, the first one, unless they are given; and so are the hypotheses of the highest
