@@ -67,21 +67,23 @@ def test_gains_are_those_of_an_evaluation(metric):
 def test_losses_are_the_contributions(data, ablation):
     expected = contributions(Trials(data, FAMILIES, TUNER, np.ones(7), 4, (1,)), np.ones(7))
     assert ablation.whole == expected.held_out
-    for trial, row in zip(ablation.left_out, expected.rows, strict=True):
+    for trial, row in zip(ablation.trials["left-out"], expected.rows, strict=True):
         assert (trial.family, trial.features, trial.score) == (row.family, row.features, row.score)
         assert trial.gain.value == pytest.approx(row.gain.value)
         assert trial.gain.interval.low <= trial.gain.interval.high
-    assert [t.holm for t in ablation.left_out] == holm([t.gain.p for t in ablation.left_out]).tolist()
+    assert [t.holm for t in ablation.trials["left-out"]] == holm(
+        [t.gain.p for t in ablation.trials["left-out"]]
+    ).tolist()
 
 
 def test_added_and_selected(ablation):
-    assert [trial.family for trial in ablation.added] == ["second", "sparse"]
-    for trial in ablation.added:
+    assert [trial.family for trial in ablation.trials["added"]] == ["second", "sparse"]
+    for trial in ablation.trials["added"]:
         assert trial.gain.value == pytest.approx(ablation.base - trial.score)  # an error rate
-    best = min(ablation.added, key=lambda trial: trial.score)
-    assert (ablation.selection[0].family, ablation.selection[0].score) == (best.family, best.score)
-    assert ablation.selection[-1].score == ablation.whole
-    gains = sum(trial.gain.value for trial in ablation.selection)
+    best = min(ablation.trials["added"], key=lambda trial: trial.score)
+    assert (ablation.trials["selection"][0].family, ablation.trials["selection"][0].score) == (best.family, best.score)
+    assert ablation.trials["selection"][-1].score == ablation.whole
+    gains = sum(trial.gain.value for trial in ablation.trials["selection"])
     assert gains == pytest.approx(ablation.base - ablation.whole)
 
 
@@ -141,7 +143,9 @@ def test_the_report_holds_all_parts(ablation):
         assert all(len(row) == len(table.header) for row in table.rows)
     losses = [float(row[3]) for row in tables[3].rows]
     assert losses == sorted(losses, reverse=True)
-    assert [row[0].removesuffix(" *") for row in tables[5].rows[1:]] == [f"+ {t.family}" for t in ablation.selection]
+    assert [row[0].removesuffix(" *") for row in tables[5].rows[1:]] == [
+        f"+ {t.family}" for t in ablation.trials["selection"]
+    ]
     records = list(ablation_records(ablation, "errors"))
     parts = ["whole", "base", *["left-out"] * 3, *["added"] * 2, *["selection"] * 2, *["weight"] * 3]
     assert [r["part"] for r in records] == [*parts, *["correlation of families"] * 3, *["correlation of features"] * 3]

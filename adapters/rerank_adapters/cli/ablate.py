@@ -10,7 +10,7 @@ import click
 
 from rerank_adapters.cli import options
 from rerank_adapters.cli.options import SummaryLine
-from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.tuning.ablation import PARTS, Part, ablate, trials_needed
 from rerank_plugins import ConfigError
 from rerank_plugins.core.errors import suggestion
@@ -71,26 +71,21 @@ def command(
     rerank ablate configs/mt.toml --part weights --by feature --as tsv
     """  # noqa: D301
     from rerank_adapters.features.processes import Processes
-    from rerank_adapters.features.tables import check_same_lists
     from rerank_adapters.report.ablation import ablation_records, ablation_tables
     from rerank_adapters.report.output import write_records
-    from rerank_adapters.run.learn import features_of, read_tuning_set, start_of
+    from rerank_adapters.run.learn import features_of, read_tuning_set, tuning_problem
     from rerank_adapters.tuning.families import Trials, families_of, single_features
-    from rerank_adapters.tuning.problem import problem_of
 
     summary_line = SummaryLine()
     job, data, values = read_tuning_set(job, _tuning_files(job, files), table)
     _bases(base, ["decoder", *(job.labels if by == "family" else base)])  # wrong names before an extraction
     values = features_of(job, data, values, table)
-    check_same_lists(data.lists, values)
     families = single_features(values) if by == "feature" else families_of(values, job.features())
     bases = _bases(base or [name for name in families if by == "family" and name not in job.labels], families)
     if len(families) < 2:
         raise ConfigError(f"there is nothing to compare: {counted(len(families), 'family', 'families')} of features")
     measure, seed = job.measures[0], job.config.seed
-    with StatusLine(f"counting the statistics of {measure.name}"):
-        problem = problem_of(data.lists, data.references, values, measure, job.config.tuning)
-    start, folds = start_of(job, data.lists, values), min(folds, values.segments)
+    (problem, start), folds = tuning_problem(job, data, values), min(folds, values.segments)
     every_seed, wanted, settings = range(seed, seed + seeds), parts or PARTS, job.config.evaluation
     tunings = trials_needed(len(families), len(bases), wanted) * folds * seeds + 1 + ("weights" in wanted) * SAMPLES
     with CountingBar("tunings", tunings) as bar:

@@ -12,6 +12,7 @@ from rerank_adapters.report.held_out import by_gain
 from rerank_adapters.report.tables import Table
 from rerank_adapters.tuning.ablation import Ablation, Correlations
 from rerank_adapters.tuning.families import Trial
+from rerank_adapters.tuning.weight_intervals import WeightIntervals
 
 STRONGEST_PAIRS = 10  # of features in the table of correlations
 LARGEST_WEIGHTS = 40  # in the table of weights
@@ -20,23 +21,23 @@ LARGEST_WEIGHTS = 40  # in the table of weights
 def ablation_tables(result: Ablation, metric: str) -> list[Table]:
     """A table for each part that was measured; that of the selection comes last, where it stays visible."""
     tables = []
-    if result.families is not None:
-        tables.append(_matrix(result.families))
-    if result.features is not None and len(result.features.names) > 1:
-        tables.append(_strongest(result.features))
-    if result.weights:
-        tables.append(_weight_table(result))
-    if result.left_out:
-        tables.append(_left_out_table(result, metric))
-    if result.added:
-        tables.append(_added_table(result, metric))
-    if result.selection:
-        tables.append(_selection_table(result, metric))
+    if "families" in result.correlations:
+        tables.append(_matrix(result.correlations["families"]))
+    if "features" in result.correlations and len(result.correlations["features"].names) > 1:
+        tables.append(_strongest(result.correlations["features"]))
+    if result.weights.rows:
+        tables.append(_weight_table(result.weights))
+    if left_out := result.trials.get("left-out"):
+        tables.append(_left_out_table(result, left_out, metric))
+    if added := result.trials.get("added"):
+        tables.append(_added_table(result, added, metric))
+    if selection := result.trials.get("selection"):
+        tables.append(_selection_table(result, selection, metric))
     return tables
 
 
-def _left_out_table(result: Ablation, metric: str) -> Table:
-    rows = tuple(_cells(trial) for trial in by_gain(result.left_out))
+def _left_out_table(result: Ablation, trials: Sequence[Trial], metric: str) -> Table:
+    rows = tuple(_cells(trial) for trial in by_gain(trials))
     notes = (
         f"With all families the held-out {metric} is {numbers.score(result.whole)}. The loss is by how much choices "
         "are worse without the family.",
@@ -45,21 +46,21 @@ def _left_out_table(result: Ablation, metric: str) -> Table:
     return Table(f"Each family left out: {metric}", _header("without", "loss", result), rows, notes)
 
 
-def _added_table(result: Ablation, metric: str) -> Table:
-    rows = tuple(_cells(trial) for trial in by_gain(result.added))
+def _added_table(result: Ablation, trials: Sequence[Trial], metric: str) -> Table:
+    rows = tuple(_cells(trial) for trial in by_gain(trials))
     notes = (f"{_base(result, metric)} The gain is by how much choices are better with the family.",)
     return Table(
         f"Each family added to {_base_name(result)}: {metric}",
         _header("with it", "gain", result),
         rows,
-        (*notes, *(() if result.left_out else _explanation(result))),
+        (*notes, *(() if result.trials.get("left-out") else _explanation(result))),
     )
 
 
-def _selection_table(result: Ablation, metric: str) -> Table:
+def _selection_table(result: Ablation, trials: Sequence[Trial], metric: str) -> Table:
     rows: list[tuple[str, ...]] = [(_base_name(result), "", numbers.score(result.base), "", "")]
-    best = max(range(len(result.selection)), key=lambda i: sum(t.gain.value for t in result.selection[: i + 1]))
-    for number, trial in enumerate(result.selection):
+    best = max(range(len(trials)), key=lambda i: sum(t.gain.value for t in trials[: i + 1]))
+    for number, trial in enumerate(trials):
         mark = " *" if number == best else ""
         rows.append((f"+ {trial.family}{mark}", *_cells(trial)[1:5]))
     notes = (
@@ -132,9 +133,9 @@ def _r(value: float) -> str:
     return "" if np.isnan(value) else f"{value:+.2f}"
 
 
-def _weight_table(result: Ablation) -> Table:
+def _weight_table(result: WeightIntervals) -> Table:
     rows = []
-    for row in result.weights[:LARGEST_WEIGHTS]:
+    for row in result.rows[:LARGEST_WEIGHTS]:
         interval = "" if row.interval is None else f"[{row.interval.low:+.3f}, {row.interval.high:+.3f}]"
         same = "" if row.same_sign is None else f"{100 * row.same_sign:.0f} %"
         rows.append((row.feature, f"{row.weight:+.4f}", f"{row.part:+.3f}", interval, same))
@@ -147,8 +148,8 @@ def _weight_table(result: Ablation) -> Table:
             f"Intervals (95 %) and the proportion of weights of the same sign are of {result.samples} tuning sets "
             "drawn from the segments with replacement."
         )
-    if len(result.weights) > LARGEST_WEIGHTS:
-        notes.append(f"{len(result.weights) - LARGEST_WEIGHTS} smaller ones are in `--as tsv` and `--as json`.")
+    if len(result.rows) > LARGEST_WEIGHTS:
+        notes.append(f"{len(result.rows) - LARGEST_WEIGHTS} smaller ones are in `--as tsv` and `--as json`.")
     header = ("feature", "weight", "weight × spread", "95 % interval", "same sign")
     return Table("Weights tuned on all lists", header, tuple(rows), tuple(notes))
 
@@ -157,7 +158,7 @@ def ablation_records(result: Ablation, metric: str) -> Iterator[dict[str, Any]]:
     """A record for each row of each part, which `part` names; correlations are those of all pairs."""
     yield {"part": "whole", "metric": metric, "score": result.whole}
     yield {"part": "base", "family": " ".join(result.base_families), "metric": metric, "score": result.base}
-    for part, trials in (("left-out", result.left_out), ("added", result.added), ("selection", result.selection)):
+    for part, trials in result.trials.items():
         for trial in trials:
             yield {
                 "part": part,
@@ -170,12 +171,12 @@ def ablation_records(result: Ablation, metric: str) -> Iterator[dict[str, Any]]:
                 "p": trial.gain.p,
                 "holm": trial.holm,
             }
-    for row in result.weights:
+    for row in result.weights.rows:
         record = {"part": "weight", "feature": row.feature, "weight": row.weight, "share": row.part}
         yield {**record, **_bounds(row.interval), "same_sign": row.same_sign}
-    for part, correlations in (("families", result.families), ("features", result.features)):
-        for first, second, r in () if correlations is None else _pairs(correlations):
-            yield {"part": f"correlation of {part}", "feature": first, "other": second, "r": r}
+    for what, correlations in result.correlations.items():
+        for first, second, r in _pairs(correlations):
+            yield {"part": f"correlation of {what}", "feature": first, "other": second, "r": r}
 
 
 def _bounds(interval: Sequence[float] | None) -> dict[str, float | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isinf
 
 from rerank_adapters.evaluation.baselines import FIRST
@@ -148,7 +148,7 @@ def contribution_table(result: Contributions, metric: str) -> Table:
     return Table(f"Contribution of each family: {metric}", header, tuple(rows), notes)
 
 
-def by_gain(trials: tuple[Trial, ...]) -> list[Trial]:
+def by_gain(trials: Sequence[Trial]) -> list[Trial]:
     """The largest gain first."""
     return sorted(trials, key=lambda trial: -trial.gain.value)
 

@@ -29,7 +29,7 @@ from rerank_adapters.tuning.selection import SELECTION, Selecting, Selection
 from rerank_adapters.tuning.start import NAMED_STARTS, Start, baseline_weights, start_vector
 from rerank_adapters.tuning.tune import provenance_of, tune
 from rerank_adapters.weights import Weights, made_at
-from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, Tuner, TuningResult
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, Tuner, TuningData, TuningResult
 
 
 def read_tuning_set(job: Job, files: Files, table: Path | None = None) -> tuple[Job, Dataset, FeatureTable | None]:
@@ -67,6 +67,18 @@ def features_of(
     decoder = extraction.decoder_table(data.lists)
     validate_tuning(job, data, decoder)
     return extraction.table(data.lists, decoder, folder=folder)
+
+
+def tuning_problem(job: Job, data: Dataset, table: FeatureTable) -> tuple[TuningData, FloatArray]:
+    """What the job's tuner sees of lists with their features, and its start vector.
+
+    Raises ConfigError where lists and table do not belong together, and as `problem_of` and `start_of` do.
+    """
+    check_same_lists(data.lists, table)
+    measure = job.measures[0]
+    with StatusLine(f"counting the statistics of {measure.name}"):
+        problem = problem_of(data.lists, data.references, table, measure, job.config.tuning)
+    return problem, start_of(job, data.lists, table)
 
 
 def start_of(job: Job, lists: Sequence[NBestList], table: FeatureTable, tuner: Tuner | None = None) -> FloatArray:
@@ -138,10 +150,8 @@ def learn(job: Job, data: Dataset, table: FeatureTable, folder: Path) -> TuningO
 
     Raises ConfigError where lists and table do not belong together, and for wrong settings of the tuning.
     """
-    check_same_lists(data.lists, table)
     measure, seed = job.measures[0], job.config.seed
-    with StatusLine(f"counting the statistics of {measure.name}"):
-        problem = problem_of(data.lists, data.references, table, measure, job.config.tuning)
+    problem, start = tuning_problem(job, data, table)
     choices = {
         name: problem.statistics[table.offsets[:-1] + positions]
         for name, positions in baseline_positions(data.lists).items()
@@ -149,7 +159,7 @@ def learn(job: Job, data: Dataset, table: FeatureTable, folder: Path) -> TuningO
     tuned = tune(
         problem,
         selecting(job, table, job.tuner),
-        start_of(job, data.lists, table),
+        start,
         seed,
         baselines=choices,
         margin=job.margin,
@@ -160,7 +170,7 @@ def learn(job: Job, data: Dataset, table: FeatureTable, folder: Path) -> TuningO
     )
     if tuned.selection is not None:
         job = job.without(tuned.selection.left_out)
-    start, numbers = _named_start(job, job.tuner), {len(texts) for texts in data.references}
+    named, numbers = _named_start(job, job.tuner), {len(texts) for texts in data.references}
     gain, kept = tuned.held_out, tuned.problem.table
     provenance = {
         **provenance_of(tuned.problem, job.tuner, tuned.start, seed, tuned.result),
@@ -168,7 +178,7 @@ def learn(job: Job, data: Dataset, table: FeatureTable, folder: Path) -> TuningO
         "text": measure.text.describe(),
         "tuning": {
             **job.config.tuning.model_dump(mode="json"),
-            "start": str(start) if isinstance(start, Path) else start,
+            "start": str(named) if isinstance(named, Path) else named,
         },
         HASH_OF_LISTS: table.provenance.get(HASH_OF_LISTS),
         SEGMENTS: segment_sample(data.references),

@@ -25,12 +25,11 @@ from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.job.job import RERANKED, TUNE, Job
 from rerank_adapters.report.page import html_page
-from rerank_adapters.run.learn import learn, start_of
+from rerank_adapters.run.learn import learn, tuning_problem
 from rerank_adapters.run.page_facts import explanations_of, facts_of_tuning, lengths_of_lists
 from rerank_adapters.run.sets import Sets
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.tuning.families import Contributions, Trials, contributions, families_of, fast_tuner
-from rerank_adapters.tuning.problem import problem_of
 from rerank_adapters.tuning.weight_intervals import WeightIntervals, resampled_weights, weight_intervals
 from rerank_adapters.weights import read_weights, write_weights
 from rerank_plugins import FeatureTable, FloatArray, open_atomic
@@ -89,10 +88,10 @@ def write_contributions(
     folds, families, found = min(folds, own.segments), families_of(own, job.features()), None
     present = {name: [label for label in labels if label in families] for name, labels in together.items()}
     if folds > 1 and len(families) > 1:
+        problem, start = tuning_problem(job, data, own)
+        seeds, processes = (job.config.seed,), Processes(job.config.jobs)
         with StatusLine("measuring what each feature contributes"):
-            problem = problem_of(data.lists, data.references, own, job.measures[0], job.config.tuning)
-            start, tuner, seeds = start_of(job, data.lists, own), fast_tuner(job.tuner), (job.config.seed,)
-            trials = Trials(problem, families, tuner, start, folds, seeds, Processes(job.config.jobs))
+            trials = Trials(problem, families, fast_tuner(job.tuner), start, folds, seeds, processes)
             together = {name: labels for name, labels in present.items() if len(labels) > 1}
             found = contributions(trials, tuned, together)
     with open_atomic(path) as stream:
@@ -112,8 +111,7 @@ def write_intervals(job: Job, sets: Sets, samples: int, table: Path, weights: Pa
     data, (job, own, tuned) = sets.checked_tuning_set(), _tuned(job, table, weights)
     drawn = np.empty((0, len(tuned)))
     if samples:
-        problem = problem_of(data.lists, data.references, own, job.measures[0], job.config.tuning)
-        start, tuner, seed = start_of(job, data.lists, own), job.tuner.quick() or job.tuner, job.config.seed
+        (problem, start), tuner, seed = tuning_problem(job, data, own), job.tuner.quick() or job.tuner, job.config.seed
         with CountingBar("tunings on resampled lists", samples) as bar:
             drawn = resampled_weights(problem, tuner, start, samples, seed, Processes(job.config.jobs), bar.add)
     found = weight_intervals(own, tuned, drawn)

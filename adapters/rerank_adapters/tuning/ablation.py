@@ -7,8 +7,9 @@ cover the chance in the tuning itself (more seeds make that smaller).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from rerank_adapters.job.config import EvaluationSettings
 from rerank_adapters.tuners.within_lists import correlations_within_lists
 from rerank_adapters.tuning.families import Trial, Trials
 from rerank_adapters.tuning.selection import forward_selection
-from rerank_adapters.tuning.weight_intervals import TunedWeight, resampled_weights, weight_intervals
+from rerank_adapters.tuning.weight_intervals import WeightIntervals, resampled_weights, weight_intervals
 from rerank_plugins import FloatArray
 from rerank_plugins.core.contracts import checked_tuning
 
@@ -36,24 +37,21 @@ class Correlations(NamedTuple):
 
 @dataclass(frozen=True)
 class Ablation:
-    """The measurements; a part that was not requested is empty, or None.
+    """The measurements, of which only the parts that were requested are there.
 
-    `whole` is the held-out score with all families, `base` the one with `base_families` alone. `families` are the
-    correlations of the families' weighted sums, by the tuned weights; None where each family is a single feature.
+    `whole` is the held-out score with all families, `base` the one with `base_families` alone. `trials` are those of
+    each part. `correlations` has the features, and the families' weighted sums by the tuned weights, unless each family
+    is a single feature. `weights` has the largest part first.
     """
 
     whole: float
     base: float
     base_families: tuple[str, ...]
-    left_out: tuple[Trial, ...]
-    added: tuple[Trial, ...]
-    selection: tuple[Trial, ...]
-    families: Correlations | None
-    features: Correlations | None
-    weights: tuple[TunedWeight, ...]
+    trials: Mapping[Part, Sequence[Trial]]
+    correlations: Mapping[Literal["families", "features"], Correlations]
+    weights: WeightIntervals
     folds: int
     seeds: int
-    samples: int
     settings: EvaluationSettings
 
 
@@ -73,64 +71,54 @@ def ablate(
     `groups` (segments) has the group of each segment, whole groups of which are resampled; None resamples segments.
     Raises ConfigError as `held_out` does.
     """
-    everything = list(trials.families)
-    others = [family for family in everything if family not in base]
-    whole, alone = trials.choices([everything, base])
+    everything, rows = list(trials.families), dict[Part, Sequence[Trial]]()
+    whole, alone = map(trials.score, trials.choices([everything, base]))
 
-    def tested(
-        families: Sequence[str], scored: Sequence[FloatArray], pairs: Iterable[tuple[FloatArray, FloatArray]],
-        randomisation: int = settings.randomisation,
-    ) -> tuple[Trial, ...]:  # fmt: skip
-        """A row for each family: the score of its choices (segments, S), and the gain of its pair of choices."""
-        choices = [own for pair in pairs for own in pair]
-        numbers = [(2 * number, 2 * number + 1) for number in range(len(families))]
+    def tested(sets: Sequence[tuple[str, list[str], list[str]]], scored: int, randomisation: int) -> list[Trial]:
+        """A row for each family, by the sets with and without it: the gain, and the score of one of the two sets."""
+        choices = trials.choices(used for _, *both in sets for used in both)
+        numbers = [(place, place + 1) for place in range(0, len(choices), 2)]
         resampling = Resampling(settings.bootstrap, randomisation, seed)
         gains = paired_gains(choices, numbers, trials.problem.metric, resampling, groups)
         adjusted = holm([gain.p for gain in gains if gain.p is not None]).tolist() or [None] * len(gains)
-        return tuple(
+        return [
             Trial(family, len(trials.families[family]), trials.score(own), gain, p)
-            for family, own, gain, p in zip(families, scored, gains, adjusted, strict=True)
-        )
+            for (family, *_), own, gain, p in zip(sets, choices[scored::2], gains, adjusted, strict=True)
+        ]
 
-    left_out: tuple[Trial, ...] = ()
-    added: tuple[Trial, ...] = ()
-    selection: tuple[Trial, ...] = ()
     if "left-out" in parts:
-        without = trials.choices([family for family in everything if family != gone] for gone in everything)
-        left_out = tested(everything, without, [(whole, own) for own in without])
+        left = [(gone, everything, [family for family in everything if family != gone]) for gone in everything]
+        rows["left-out"] = tested(left, 1, settings.randomisation)
     if "added" in parts:
-        with_it = trials.choices([*base, family] for family in others)
-        added = tested(others, with_it, [(own, alone) for own in with_it])
+        added = [(family, [*base, family], list(base)) for family in everything if family not in base]
+        rows["added"] = tested(added, 0, settings.randomisation)
     if "selection" in parts:
-        sets = forward_selection(trials, base)
-        before, *steps = trials.choices(sets)
-        pairs = zip(steps, [before, *steps], strict=False)
-        selection = tested([families[-1] for families in sets[1:]], steps, pairs, randomisation=0)
-    families = features = None
-    rows: tuple[TunedWeight, ...] = ()
+        steps = [(after[-1], after, before) for before, after in pairwise(forward_selection(trials, base))]
+        rows["selection"] = tested(steps, 0, 0)
+    correlations, intervals = dict[Literal["families", "features"], Correlations](), WeightIntervals()
     if {"correlations", "weights"}.intersection(parts):
         problem, tuner, start = trials.problem, trials.tuner, trials.start
         weights = checked_tuning(tuner, problem, start, np.random.default_rng(seed)).weights
         trials.progress(1)
         if "correlations" in parts:
-            families, features = _correlations(trials, weights)
+            correlations = _correlations(trials, weights)
         if "weights" in parts:
             drawn = resampled_weights(problem, tuner, start, samples, seed, trials.processes, trials.progress)
-            rows = weight_intervals(problem.table, weights, drawn).rows
-    return Ablation(
-        trials.score(whole), trials.score(alone), tuple(base), left_out, added, selection, families, features,
-        tuple(sorted(rows, key=lambda row: -abs(row.part))), trials.folds, len(trials.seeds), samples, settings,
-    )  # fmt: skip
+            found = weight_intervals(problem.table, weights, drawn)
+            intervals = replace(found, rows=tuple(sorted(found.rows, key=lambda row: -abs(row.part))))
+    return Ablation(whole, alone, tuple(base), rows, correlations, intervals, trials.folds, len(trials.seeds), settings)
 
 
-def _correlations(trials: Trials, weights: FloatArray) -> tuple[Correlations | None, Correlations]:
+def _correlations(trials: Trials, weights: FloatArray) -> dict[Literal["families", "features"], Correlations]:
     """The correlations of the families' parts of the score by tuned weights, and those of the dense features."""
-    table, families = trials.problem.table, None
-    if any(len(names) > 1 for names in trials.families.values()):
-        own = [np.isin(table.all_names, list(names)) for names in trials.families.values()]
-        sums = np.column_stack([table.scores(np.where(members, weights, 0.0)) for members in own])
-        families = Correlations(tuple(trials.families), correlations_within_lists(sums, table.offsets))
-    return families, Correlations(table.names, correlations_within_lists(table.values, table.offsets))
+    table = trials.problem.table
+    features = Correlations(table.names, correlations_within_lists(table.values, table.offsets))
+    if not any(len(names) > 1 for names in trials.families.values()):
+        return {"features": features}
+    own = [np.isin(table.all_names, list(names)) for names in trials.families.values()]
+    sums = np.column_stack([table.scores(np.where(members, weights, 0.0)) for members in own])
+    families = Correlations(tuple(trials.families), correlations_within_lists(sums, table.offsets))
+    return {"families": families, "features": features}
 
 
 def trials_needed(families: int, base: int, parts: Collection[Part]) -> int:

@@ -188,9 +188,8 @@ def command(
     from rerank_adapters.data.overlap import warn_if_tuned_on
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
-    from rerank_adapters.run.learn import start_of
+    from rerank_adapters.run.learn import tuning_problem
     from rerank_adapters.tuning.held_out import tuner_with_margin
-    from rerank_adapters.tuning.problem import problem_of
 
     summary_line = SummaryLine()
     metric = None if "metric" in job.config.model_fields_set else [{"use": "accuracy"}]
@@ -219,8 +218,7 @@ def command(
     if fixed_weights is not None:
         ours.append(weighted_answers(data, table, fixed_weights, measure, extraction.features))
     elif known and len(table.names) > 1:
-        problem = problem_of(data.lists, data.references, table, measure, job.config.tuning)
-        tuner, start = tuner_with_margin(job.tuner, job.margin), start_of(job, data.lists, table)
+        (problem, start), tuner = tuning_problem(job, data, table), tuner_with_margin(job.tuner, job.margin)
         ours.append(combined_answers(problem, tuner, start, folds, job.config.seed, extraction.processes))
     systems = {answered.system: answered for answered in [*ours, *others]}
     if baseline is not None and baseline not in systems:
