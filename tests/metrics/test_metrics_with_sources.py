@@ -79,7 +79,7 @@ def test_tuning_and_evaluating_have_the_sources():
     by_lists = rerank_adapters.evaluate(systems, REFERENCES, metrics=CopiedWords(), nbests=LISTS)
     by_sources = rerank_adapters.evaluate(systems, REFERENCES, metrics=CopiedWords(), sources=SOURCES)
     for result in (by_lists, by_sources):
-        assert result.metrics[0].systems[1].score == pytest.approx(wanted)
+        assert result.metrics[0].of("second").score == pytest.approx(wanted)
     assert by_lists.metrics[0].oracle.best >= wanted
     with pytest.raises(ConfigError, match="no sources"):
         rerank_adapters.evaluate(systems, REFERENCES, metrics=CopiedWords())

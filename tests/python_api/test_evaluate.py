@@ -53,7 +53,7 @@ ANSWERS = {"a": "so it is", "b": "a dog"}
 
 def test_segments_that_one_side_lacks_are_left_out_or_refused():
     systems, options = {"first": TEXTS}, {"metrics": "wer", "trust_pairs": True}
-    with pytest.raises(FormatError, match="no reference for the output of segment c"):
+    with pytest.raises(FormatError, match="system 'first': no reference for segment c"):
         evaluate(systems, ANSWERS, **options)
     with pytest.raises(FormatError, match="references: segment 'c' is not among them"):
         evaluate({"first": list(TEXTS.values())}, ANSWERS, nbests=LISTS, unpaired="error", **options)
@@ -73,8 +73,8 @@ def test_a_missing_output_is_named_also_beside_lists(caplog):
         caplog.clear()
         found = evaluate(systems, ANSWERS, nbests=lists, **options)
         assert found.segments[1].outputs == ("",)
-        assert "system 'first': no output for 1 segment (b): counted as empty" in caplog.text
-        with pytest.raises(FormatError, match=r"no output for 1 segment \(b\)$"):
+        assert "system 'first': no output for 1 of 2 segments (b): counted as empty" in caplog.text
+        with pytest.raises(FormatError, match=r"no output for 1 of 2 segments \(b\)$"):
             evaluate(systems, ANSWERS, nbests=lists, unpaired="error", **options)
 
 
@@ -100,7 +100,7 @@ def test_groups(references):
         (({"x": 7}, ["a"]), {}, TypeError, "system 'x': wanted a list of outputs, one for each segment, found 7"),
         (({"x": [7]}, ["a"]), {}, TypeError, "system 'x': wanted texts, found 7"),
         (({"x": ["a", "b"]}, ["a"]), {}, FormatError, "system 'x': 2 outputs for 1 segment"),
-        (({"x": {"1": "a"}}, ["a"]), {}, FormatError, "system 'x': no reference for the output of segment 1"),
+        (({"x": {"1": "a"}}, ["a"]), {}, FormatError, "system 'x': no reference for segment 1"),
         (({"x": {}}, ["a"]), {}, FormatError, "system 'x': no output at all"),
         ((["a"], ["a"]), {}, TypeError, r"wanted the outputs of systems by name, found \['a'\]"),
         (({"x": ["a"]}, ["a"]), {"metrics": "blue"}, PluginError, "no metric named 'blue'; did you mean 'bleu'?"),

@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from rerank_adapters import evaluation
-from rerank_adapters.data.content import warnings_of
-from rerank_adapters.data.given import (
-    OfSegment,
-    check_order,
-    files_of,
-    labels_of,
-    lists_of,
-    pair_with,
-    references_by_id,
-    references_of,
-)
-from rerank_adapters.evaluation import Evaluation, SegmentFacts
-from rerank_adapters.evaluation.baselines import with_highest_total
+from rerank_adapters.api.jobs import job_of
+from rerank_adapters.data.given import check_order, files_of, labels_of, lists_of, texts_by_id
+from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.frames import is_frame
-from rerank_adapters.formats.segment_ids import some_of
-from rerank_adapters.job.config import Config
-from rerank_adapters.job.job import Job
-from rerank_adapters.job.models import all_plugins, config_tables
 from rerank_adapters.reranker import Reranked
-from rerank_adapters.runtime.progress import counted, showing, warn
+from rerank_adapters.run.compare import compare_systems
+from rerank_adapters.runtime.progress import counted, showing
 from rerank_adapters.texts import ReferenceForm
 from rerank_adapters.texts.pairing import Unpaired, pair
-from rerank_adapters.texts.reading import read_texts
+from rerank_adapters.texts.texts import MAPPING, Texts
 from rerank_plugins import ConfigError, FormatError, NBestList
 from rerank_plugins.core.columns import one_line, plain
-
-Item = TypeVar("Item")
 
 
 def evaluate(
@@ -76,60 +59,33 @@ def evaluate(
         raise TypeError(f"wanted the outputs of systems by name, found {systems!r:.60}")
     for name, value in systems.items():
         _check_several(name, value)
-    job = Job.of(Config(base=Path.cwd()), all_plugins())
-    tables = config_tables(metrics, "metric", job.names)
-    if not tables:
+    job = job_of(metrics=metrics, seed=seed).changed(trust_pairs=trust_pairs)
+    if not job.config.metric:
         raise ConfigError("wanted at least one metric, found none")
-    job = job.changed(metric=tables, seed=seed, trust_pairs=trust_pairs)
     lists = None if nbests is None else lists_of(nbests)
-    order = None if lists is None else [nbest.segment_id for nbest in lists]
-    ids, texts, lists = _segments(references, lists, reference_form, unpaired)
-    own_ids, facts = labels_of(references) or ids, dict[str, Any]()
-    for what, given in {"group": groups, "source": sources}.items():
-        facts[what] = None if given is None else list(plain(given))
-        if given is not None and len(facts[what]) != len(ids):
-            raise FormatError(f"{counted(len(facts[what]), what)} for {counted(len(ids), 'segment')}")
-        check_order(f"{what}s", labels_of(given), own_ids)
-    if sources is None and lists is not None:
-        facts["source"] = [nbest.source for nbest in lists]
+    given = None if lists is None else [nbest.segment_id for nbest in lists]
+    texts = texts_by_id(references, reference_form, given)
+    with_references = pair(texts, None, lists, unpaired).ids
+    segments = with_references if lists is not None or files_of(references) else texts[0].ids
+    order, labels = given or segments, labels_of(references)
     for name, value in systems.items():
-        check_order(f"system {name!r}", labels_of(value), order or own_ids)
-    found = {name: _outputs(name, value, ids, order or ids, unpaired) for name, value in systems.items()}
-    kept = [place for place in range(len(ids)) if all(outputs[place] is not None for outputs in found.values())]
-    if ids and not kept:
-        raise FormatError("no segment has an output of every system")
+        check_order(f"system {name!r}", labels_of(value), given or labels or segments)
+    paired = pair(texts, {name: _outputs(name, value, order) for name, value in systems.items()}, lists, unpaired)
 
-    def taken(values: Sequence[Item] | None) -> list[Item] | None:
-        return None if values is None else [values[place] for place in kept]
+    def of_paired(what: str, values: object) -> list[Any] | None:
+        """What is given for the segments, of those that are paired. Raises FormatError for another number of values."""
+        if values is None:
+            return None
+        found = list(plain(values))
+        if len(found) != len(segments):
+            raise FormatError(f"{counted(len(found), what)} for {counted(len(segments), 'segment')}")
+        check_order(f"{what}s", labels_of(values), labels or segments)
+        by_id = dict(zip(segments, found, strict=True))
+        return [by_id[id_] for id_ in paired.ids]
 
-    outputs = {name: [own[place] or "" for place in kept] for name, own in found.items()}
-    ids, texts = [ids[place] for place in kept], [texts[place] for place in kept]
-    named = {f"outputs of {name!r}": own for name, own in outputs.items()}
-    warn(warnings_of(job.content_check().doubts(named, texts, files=files_of(references), ids=ids)))
+    of_groups, of_sources = of_paired("group", groups), of_paired("source", sources)
     with showing(progress):
-        resampling = job.config.evaluation.resampling(seed)
-        kept_lists = taken(lists)
-        of_segments = SegmentFacts(ids, taken(facts["source"]), taken(facts["group"]), kept_lists)
-        rows = outputs if kept_lists is None else with_highest_total(outputs, kept_lists)
-        return evaluation.evaluate(rows, texts, job.measures, resampling, of_segments)
-
-
-def _segments(
-    references: object, lists: Sequence[NBestList] | None, form: ReferenceForm, unpaired: Unpaired
-) -> tuple[list[str], list[OfSegment], list[NBestList] | None]:
-    """The ids of the segments that count, their references, and their lists if there are any."""
-    if lists is not None:
-        paired = pair_with(lists, references, form, unpaired=unpaired)
-        warn(paired.findings)
-        return paired.ids, paired.references, paired.lists
-    if files := files_of(references):
-        paired = pair([read_texts(file, "reference", form) for file in files])
-        return paired.ids, paired.references, None
-    if isinstance(references, Mapping):
-        by_id = references_by_id(references).by_id
-        return list(by_id), list(by_id.values()), None
-    texts = references_of(references)
-    return [str(place) for place in range(len(texts))], texts, None
+        return compare_systems(job, paired, files=files_of(references), sources=of_sources, groups=of_groups)
 
 
 def _check_several(name: str, value: object) -> None:
@@ -146,8 +102,8 @@ def _output(one: Any) -> Any:
     return one.best if isinstance(one, Reranked) else one
 
 
-def _outputs(name: str, value: Any, ids: Sequence[str], order: Sequence[str], unpaired: Unpaired) -> list[str | None]:
-    """The output of each of the segments `ids`; those of a sequence are those of `order`. None is to be left out."""
+def _outputs(name: str, value: Any, order: Sequence[str]) -> Texts:
+    """The outputs of a system by the ids of segments; those of a sequence are for the ids in `order`."""
     where = f"system {name!r}"
     texts: dict[str, Any]
     if isinstance(value, Mapping):
@@ -161,16 +117,6 @@ def _outputs(name: str, value: Any, ids: Sequence[str], order: Sequence[str], un
         texts = dict(zip(own, map(_output, outputs), strict=True))
     if wrong := [text for text in texts.values() if not isinstance(text, str)]:
         raise TypeError(f"{where}: wanted texts, found {wrong[0]!r:.60}")
-    known = set(ids)
-    surplus, missing = [id_ for id_ in texts if id_ not in known], [id_ for id_ in ids if id_ not in texts]
-    if surplus and unpaired != "leave-out":
-        raise FormatError(f"{where}: no reference for the output of segment {some_of(surplus)}")
-    if missing and not texts:
+    if not texts:
         raise FormatError(f"{where}: no output at all")
-    given = set(order)
-    if missing := [id_ for id_ in missing if id_ in given]:  # lists that are missing themselves were named before
-        no_output = f"{where}: no output for {counted(len(missing), 'segment')} ({some_of(missing)})"
-        if unpaired == "error":
-            raise FormatError(no_output)
-        warn([f"{no_output}: {'left out' if unpaired == 'leave-out' else 'counted as empty'}"])
-    return [texts.get(id_, None if unpaired == "leave-out" else "") for id_ in ids]
+    return Texts(where, {id_: (text,) for id_, text in texts.items()}, MAPPING, "output")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
     from rerank_adapters.data.dataset import Files
+    from rerank_adapters.evaluation import Evaluation
     from rerank_adapters.evaluation.measure import Measure
     from rerank_adapters.job.job import Job
     from rerank_adapters.texts import ReferenceForm
@@ -73,13 +75,11 @@ def command(
     rerank evaluate -r test.trn -m wer -m ser reranked=b.trn --nbest test.nbest \\
         --groups utt2spk --alignments b.pra
     """  # noqa: D301
-    from rerank_adapters.data.content import warnings_of
-    from rerank_adapters.evaluation import SegmentFacts, evaluate
-    from rerank_adapters.evaluation.baselines import with_highest_total
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.metrics.alignment import Aligning
     from rerank_adapters.report.output import write_report
-    from rerank_adapters.runtime.progress import StatusLine, warn
+    from rerank_adapters.run.compare import compare_systems
+    from rerank_adapters.runtime.progress import StatusLine
     from rerank_adapters.texts.pairing import pair
     from rerank_adapters.texts.reading import read_groups, read_texts
     from rerank_adapters.texts.sources import Sources
@@ -100,47 +100,29 @@ def command(
     if not read and lists is None:
         raise ConfigError("there is nothing to evaluate: name at least one SYSTEM, or --nbest")
     paired = pair(refs, read, lists, files.unpaired)
-    warn(paired.findings)
-    ids, lists, wanted = paired.ids, paired.lists, paired.references
-    outputs: dict[str, Sequence[str]] = {**paired.outputs}
-    if lists is not None:
-        outputs = with_highest_total(with_first_best(outputs, [nbest_[0].text for nbest_ in lists]), lists)
-    sentence = Sources(files.source, files.reference_form).of if files.source else None
-    source_texts = [*map(sentence, ids)] if sentence else None
-    compared = {f"outputs of {name!r}": texts for name, texts in outputs.items()}
-    doubts = job.content_check().doubts(compared, wanted, files=files.references, sources=source_texts, ids=ids)
-    warn(warnings_of(doubts))
-    of_lists = [nbest_.source for nbest_ in lists] if lists is not None else None
-    of_groups = read_groups(files.groups, ids) if files.groups else None
-    facts = SegmentFacts(ids, source_texts or of_lists, of_groups, lists)
-    with StatusLine("evaluating"):
-        resampling = job.config.evaluation.resampling(job.config.seed)
-        evaluation = evaluate(outputs, wanted, job.measures, resampling, facts, baseline=baseline)
+    if paired.lists is not None:
+        paired = replace(paired, outputs=with_first_best(paired.outputs, [nbest[0].text for nbest in paired.lists]))
+    sources = [*map(Sources(files.source, files.reference_form).of, paired.ids)] if files.source else None
+    groups = read_groups(files.groups, paired.ids) if files.groups else None
+    evaluation = compare_systems(job, paired, files=files.references, sources=sources, groups=groups, baseline=baseline)
     if alignments is not None:
-        write_alignments(job.measures, outputs, wanted, ids, alignments)
+        write_alignments(evaluation, job.measures, alignments)
         summary_line.wrote("alignments", alignments)
     write_report(evaluation, style, output, changes=changes, plots=plots)
     if plots:
         summary_line.wrote("plots", plots)
-    measured = f"{counted(len(outputs), 'system')} by {counted(len(job.measures), 'metric')}"
+    measured = f"{counted(len(evaluation.systems), 'system')} by {counted(len(job.measures), 'metric')}"
     summary_line.wrote(f"an evaluation of {measured}", output)
 
 
-def with_first_best(systems: Mapping[str, Sequence[str]], first: Sequence[str]) -> dict[str, Sequence[str]]:
+def with_first_best(systems: Mapping[str, list[str]], first: list[str]) -> dict[str, list[str]]:
     """The systems with the decoder's 1-bests before them, unless one of them is these very outputs."""
-    if any(list(outputs) == list(first) for outputs in systems.values()):
+    if first in systems.values():
         return dict(systems)
-    name = "decoder's 1-best" if "1-best" in systems else "1-best"
-    return {name: first, **systems}
+    return {"decoder's 1-best" if "1-best" in systems else "1-best": first, **systems}
 
 
-def write_alignments(
-    measures: Sequence[Measure],
-    systems: Mapping[str, Sequence[str]],
-    references: Sequence[Sequence[str]],
-    ids: Sequence[str],
-    path: Path,
-) -> None:
+def write_alignments(evaluation: Evaluation, measures: Sequence[Measure], path: Path) -> None:
     """Write the alignments of all systems, one after another, by the first metric that aligns texts."""
     from rerank_adapters.evaluation.errors import alignments_of
     from rerank_adapters.evaluation.measure import through
@@ -149,11 +131,12 @@ def write_alignments(
     from rerank_plugins import open_atomic
 
     metric, text = next((m.metric, m.text) for m in measures if isinstance(m.metric, Aligning))
-    targets = through(text, references)
+    ids = [segment.segment_id for segment in evaluation.segments]
+    targets = through(text, [segment.references for segment in evaluation.segments])
     with open_atomic(path) as lines:
-        for name, outputs in systems.items():
-            aligned = alignments_of(metric, through(text, [outputs])[0], targets)
-            lines.writelines(alignment_report(name, ids, aligned))
+        for place, name in enumerate(evaluation.systems):
+            outputs = through(text, [[segment.outputs[place] for segment in evaluation.segments]])[0]
+            lines.writelines(alignment_report(name, ids, alignments_of(metric, outputs, targets)))
 
 
 def _named(system: str) -> tuple[str, str]:

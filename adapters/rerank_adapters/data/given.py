@@ -85,22 +85,30 @@ def pair_with(
     purpose: Purpose = "evaluation",
     unpaired: Unpaired = "empty",
 ) -> Paired:
-    """The lists with their references.
+    """The lists with their references. Raises as `texts_by_id` and `pair` do."""
+    ids = [nbest.segment_id for nbest in lists]
+    return pair(texts_by_id(references, form, ids), None, lists, unpaired, purpose)
 
-    Raises FormatError for a sequence of another length, with both lengths, for a series whose index has the ids in
-    another order, and as `pair` does; TypeError for other values.
+
+def texts_by_id(references: object, form: ReferenceForm, ids: Sequence[str] | None = None) -> list[Texts]:
+    """The references by the ids of segments; those of a sequence are for the lists with these ids, or numbered from 0.
+
+    Raises FormatError for a sequence of another length, with both lengths, and for a series whose index has the ids in
+    another order; TypeError for other values.
     """
     if isinstance(references, str) and not _is_file(references):
         raise FormatError(f"{references!r:.60}: no such file of references; texts are a list, one for each n-best list")
     if files := files_of(references):
-        return pair([read_texts(file, "reference", form) for file in files], None, lists, unpaired, purpose)
+        return [read_texts(file, "reference", form) for file in files]
     if isinstance(references, Mapping):
-        return pair([references_by_id(references)], None, lists, unpaired, purpose)
-    texts, ids = references_of(references), [nbest.segment_id for nbest in lists]
-    if len(texts) != len(lists):
-        raise FormatError(f"{counted(len(texts), 'reference')} for {counted(len(lists), 'list')}")
+        by_id = {str(id_): _of_segment(item, f"references[{id_!r}]") for id_, item in references.items()}
+        return [Texts("references", by_id, MAPPING)]
+    texts = references_of(references)
+    ids = [str(place) for place in range(len(texts))] if ids is None else ids
+    if len(texts) != len(ids):
+        raise FormatError(f"{counted(len(texts), 'reference')} for {counted(len(ids), 'list')}")
     check_order("references", labels_of(references), ids)
-    return Paired.by_position(lists, texts)
+    return [Texts("references", dict(zip(ids, texts, strict=True)), MAPPING)]
 
 
 def files_of(references: object) -> list[str | Path]:
@@ -140,12 +148,6 @@ def _of_segment(item: object, where: str) -> OfSegment:
     if isinstance(item, Sequence) and item and all(isinstance(text, str) for text in item):
         return tuple(item)
     raise TypeError(f"{where}: wanted a text, or a sequence of texts, found {item!r:.60}")
-
-
-def references_by_id(references: Mapping[Any, object]) -> Texts:
-    """The references of a mapping by segment id. Raises TypeError, with the id, for other values than texts."""
-    by_id = {str(id_): _of_segment(item, f"references[{id_!r}]") for id_, item in references.items()}
-    return Texts("references", by_id, MAPPING)
 
 
 def labels_of(values: object) -> list[str]:
