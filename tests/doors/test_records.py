@@ -61,6 +61,13 @@ def test_an_array_of_texts_or_of_pairs_is_a_list(key):
     assert read("pairs") == [("u-7", ["so it is", "so is it"], ("score",), [((-3.5,), -3.5), ((-4.0,), -4.0)])]
 
 
+def test_tokens_are_a_text_and_numbers_in_an_object_are_features():
+    write("tokens", [{"id": "a", "samples": [["7", "8", "9"], ["7", "9"]]}])
+    assert read("tokens") == [("a", ["7 8 9", "7 9"], (), [((), None), ((), None)])]
+    write("inner", [{"id": "a", "samples": [{"text": "x", "tm.0": 3, "scores": {"lm": -1, "am": -2, "by": "y"}}]}])
+    assert read("inner") == [("a", ["x"], ("tm.0", "scores.lm", "scores.am"), [((3.0, -1.0, -2.0), None)])]
+
+
 def test_options_name_the_paths():
     made = [
         {"seg": n, "out": {"drawn": [{"y": {"t": text}, "nll": 1.5, "am": {"s": -3}}]}} for n, text in enumerate(TEXTS)

@@ -2,7 +2,8 @@
 
 A reader yields an `Item` for each hypothesis; `lists_of` joins those of a segment. Only one list is in memory. All
 checks that do not depend on the format are here, so that no reader can forget one: numbers are finite and of ordinary
-size, all hypotheses have the features of the first one, all or none have totals, and no segment comes again.
+size, all hypotheses have the features of the first one, all or none have totals, and no segment comes again. What
+programs lay over the words of a text is taken off here (`layers.py`).
 """
 
 from __future__ import annotations

@@ -144,8 +144,11 @@ class Shape:
                 raise ValueError(f"no number under {named[missing]!r}, which features names{keys_found(array[0])}")
             return columns
         total = next((path for path in self.total or TOTALS if any(found(each, path) for each in array)), "")
-        keys = [key for key in array[0] if key not in (*NO_FEATURES, total)] if isinstance(array[0], dict) else []
-        return {key: [number(each.get(key)) if isinstance(each, dict) else None for each in array] for key in keys}
+        first = array[0] if isinstance(array[0], dict) else {}
+        keys = [key for key in first if key not in (*NO_FEATURES, total)]
+        inner = [(key, name) for key in keys if isinstance(first[key], dict) for name in first[key]]
+        steps = (*((key,) for key in keys), *inner)
+        return {".".join(path): [number(_inner(each, path)) for each in array] for path in steps}
 
     def composed(self, texts: Sequence[str]) -> dict[str, Any]:
         """A record with these hypotheses and nothing else."""
@@ -241,6 +244,8 @@ def numbers(holder: Any, array: Sequence[Any], paths: Iterable[str]) -> list[Any
                 values = of_all(inner[1:].partition(".")[0], values, array)
         else:
             values = [number(next(iter(found(each, inner)), None)) for each in array]
+            if inner.isdigit() and any(isinstance(value, str) for value in values):  # tokens, not a text and its score
+                continue
         if any(value is not None for value in values):
             return [None if value is None else -real(value, inner) for value in values] if negated else values
     return []
@@ -290,6 +295,13 @@ def of_all(name: str, values: Any, array: Sequence[Any]) -> list[Any]:
     if len(checked) != len(array) or None in checked:
         raise ValueError(f"{name!r} must be {len(array)} finite numbers, one for each hypothesis")
     return checked
+
+
+def _inner(value: Any, keys: Iterable[str]) -> Any:
+    """The value under a key in a key; None where there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def _joined(hypothesis: Any, paths: Iterable[str]) -> str | None:
