@@ -174,6 +174,16 @@ def test_samples_of_several_files_keep_their_votes():
     assert done("lists", "mbr", *files, "-m", "chrf").out == whole
 
 
+@pytest.mark.parametrize("form", TOTALS)
+def test_decoders_whose_lists_have_totals_alone_are_combined(form):
+    for name in ("a", "b"):
+        Path(name).write_text(TOTALS[form])
+    done("lists", "merge", "A=a", "B=b", "-o", "combined")
+    (nbest,) = read_nbest("combined")
+    assert nbest.feature_names == ("A-score", "A-rank", "A-listed", "B-score", "B-rank", "B-listed")
+    assert nbest.values[:, 0].tolist() == [-1.5, -2]
+
+
 PLUGIN = """
 from rerank_plugins import Hypothesis, NBestFormat, NBestList, hookimpl
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.decoder_features import as_first
+from rerank_adapters.formats.items import SCORE
 from rerank_adapters.formats.reading import by_number
 from rerank_adapters.formats.recognition import shows_no_lists
 from rerank_adapters.formats.segment_ids import is_number, some_of
@@ -37,11 +38,11 @@ class Combination:
     """Combines one segment after another; the first list of each decoder sets the decoder's features."""
 
     def __init__(self, first_lists: Mapping[str, NBestList], agreement: Sequence[tuple[str, Metric]] = ()) -> None:
-        self.first, self.agreement = dict(first_lists), agreement
+        self.first, self.agreement = {name: _without_total(nbest) for name, nbest in first_lists.items()}, agreement
         self.totals = {name: all(h.score is not None for h in nbest) for name, nbest in first_lists.items()}
-        uses = Counter(feature for nbest in first_lists.values() for feature in nbest.feature_names)
+        uses = Counter(feature for nbest in self.first.values() for feature in nbest.feature_names)
         names: list[str] = []
-        for decoder, nbest in first_lists.items():
+        for decoder, nbest in self.first.items():
             names += [f"{decoder}-{name}" if uses[name] > 1 else name for name in nbest.feature_names]
             own = ("score", "rank", "listed") if self.totals[decoder] else ("rank", "listed")
             names += [f"{decoder}-{name}" for name in (*own, *(name for name, _ in self.agreement))]
@@ -98,7 +99,7 @@ class Combination:
             block[:, own:] = agreement
         if nbest is None:
             return block
-        nbest = as_first(nbest, first, decoder)
+        nbest = as_first(_without_total(nbest), first, decoder)
         scores = [(hypothesis.score,) if totals else () for hypothesis in nbest]
         ranks = 1 / np.arange(1.0, len(nbest) + 1.0)
         values = np.array([(*h.features, *score, rank, 1) for h, score, rank in zip(nbest, scores, ranks, strict=True)])
@@ -106,6 +107,16 @@ class Combination:
         positions = [rows[hypothesis.text] for hypothesis in nbest]
         block[positions[::-1], :own] = values[::-1]
         return block
+
+
+def _without_total(nbest: NBestList) -> NBestList:
+    """The list without the feature `score`, if it has totals: a decoder's total is a feature of its own, NAME-score."""
+    if SCORE not in nbest.feature_names or nbest[0].score is None:
+        return nbest
+    kept = [column for column, name in enumerate(nbest.feature_names) if name != SCORE]
+    names = tuple(nbest.feature_names[column] for column in kept)
+    hypotheses = tuple(h._replace(features=tuple(h.features[column] for column in kept)) for h in nbest)
+    return replace(nbest, hypotheses=hypotheses, feature_names=names)
 
 
 def combine(
