@@ -131,7 +131,7 @@ def test_a_folder_of_files_is_their_rows(tmp_path):
     ("change", "message"),
     [
         ({"hyp": None}, ":2: hyp is None, wanted a text"),
-        ({"total": None}, ":2: the hypothesis has no total, but line 1 has one"),
+        ({"total": None}, ":2: the hypothesis has no total score, but line 1 has one"),
         ({"lm": None}, ":2: feature 'lm' is None, expected a number"),
         ({"seg": ""}, ":2: the seg is missing"),
         ({"de": "ja"}, ":2: another de than in the first row of segment a-1: 'ja'"),

@@ -9,13 +9,8 @@ from hypothesis import strategies as st
 
 from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.decoder_features import check_same_features
-from rerank_adapters.formats.reading import (
-    merge_all,
-    merge_files,
-    merge_sorted,
-    merged,
-    read_nbest,
-)
+from rerank_adapters.formats.merging import merge_all, merge_sorted, merged
+from rerank_adapters.formats.reading import merge_files, read_nbest
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from tests.formats import naive_formats

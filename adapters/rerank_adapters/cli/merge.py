@@ -59,7 +59,8 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
     from rerank_adapters.data.dataset import lists_size
     from rerank_adapters.formats.catalogue import FORMATS
     from rerank_adapters.formats.combination import combine, outputs_of_lines
-    from rerank_adapters.formats.reading import merge_files, without_lines
+    from rerank_adapters.formats.merging import without_lines
+    from rerank_adapters.formats.reading import merge_files
     from rerank_adapters.formats.writing import check_written, open_lists
     from rerank_adapters.job.specs import Spec
     from rerank_adapters.runtime.progress import StatusLine, counted

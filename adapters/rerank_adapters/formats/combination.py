@@ -26,7 +26,7 @@ import numpy as np
 from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.decoder_features import as_first
 from rerank_adapters.formats.items import SCORE
-from rerank_adapters.formats.reading import by_number
+from rerank_adapters.formats.merging import by_number
 from rerank_adapters.formats.recognition import shows_no_lists
 from rerank_adapters.formats.segment_ids import is_number, some_of
 from rerank_adapters.runtime.progress import warn

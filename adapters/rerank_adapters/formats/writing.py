@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from rerank_adapters.formats.catalogue import FORMATS, MOSES
 from rerank_adapters.formats.columnar import ENDINGS as TABLE_ENDINGS
-from rerank_adapters.formats.reading import without_lines
+from rerank_adapters.formats.merging import without_lines
 from rerank_plugins import ConfigError, NBestFormat, NBestList, Rescored, open_atomic
 from rerank_plugins.core.contracts import checked_lines
 from rerank_plugins.core.plugins import Entry, Variant
