@@ -1,7 +1,7 @@
 """Refuses a text where a sentence, which is a sequence of words, is wanted: Python would take its letters for words.
 
-The methods of the interfaces check their first argument, also where a plugin implements them (CHECKED). A check looks
-at each sentence once, never at its words.
+Methods of the interfaces that take sentences check them, also where a plugin implements them (CHECKED). A check looks
+at each sentence once, never at its words. N-best lists are checked where they enter the program (`check_lists`).
 
 An object may read texts as well: once `read_texts` has given it text steps, these methods split the texts that they get
 in the place of sentences, and leave sequences of words as they are. One text gets its value, not a list of one.
@@ -50,12 +50,6 @@ def check_sentences(sentences: object) -> None:
         )
 
 
-def check_list(nbest: object) -> None:
-    """Raise TypeError if given a string, list or tuple instead of an NBestList."""
-    if isinstance(nbest, str | list | tuple):
-        raise TypeError(f"wanted an NBestList, found {one_line(nbest)}")
-
-
 def check_lists(nbests: object) -> None:
     """Raise TypeError for a single n-best list, a text, or a list or tuple of other things than n-best lists."""
     if isinstance(nbests, NBestList):
@@ -65,25 +59,22 @@ def check_lists(nbests: object) -> None:
         raise TypeError(f"wanted a sequence of n-best lists, found {one_line(nbests)}")
     if isinstance(nbests, list | tuple):
         for nbest in nbests:
-            check_list(nbest)
+            if isinstance(nbest, str | list | tuple):
+                raise TypeError(f"wanted an NBestList, found {one_line(nbest)}")
 
 
-CHECKED: Mapping[str, Callable[[object], None]] = {  # by method of the interfaces
-    **dict.fromkeys(("values", "word_values", "totals", "score", "unigram_scores", "parse"), check_sentences),
-    **dict.fromkeys(("extract", "word_scores"), check_list),
-    **dict.fromkeys(("extract_all", "check_lists"), check_lists),
-}
+CHECKED = ("values", "word_values", "totals", "score", "unigram_scores", "parse")  # methods of the interfaces
 
 
 class ChecksSentences:
-    """A base of interfaces, whose methods check the sentences and lists that they get, also in subclasses."""
+    """A base of interfaces, whose methods check the sentences that they get, also in subclasses."""
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
-        for name, check in CHECKED.items():
+        for name in CHECKED:
             method = vars(cls).get(name)
-            if inspect.isfunction(method) and not hasattr(method, "checks"):
-                setattr(cls, name, _checking(method, check))
+            if inspect.isfunction(method) and not hasattr(method, "checks_sentences"):
+                setattr(cls, name, _checking(method))
 
 
 def read_texts(plugin: object, steps: Callable[[Sequence[str]], list[str]]) -> None:
@@ -95,24 +86,24 @@ def read_texts(plugin: object, steps: Callable[[Sequence[str]], list[str]]) -> N
         object.__setattr__(plugin, STEPS, steps)
 
 
-def _checking(method: Callable[..., Any], check: Callable[[object], None]) -> Callable[..., Any]:
+def _checking(method: Callable[..., Any]) -> Callable[..., Any]:
     argument = inspect.unwrap(method).__code__.co_varnames[1]
 
     @functools.wraps(method)
     def checking(self: Any, *values: Any, **named: Any) -> Any:
         given = values[0] if values else named.pop(argument, None)
-        found = _as_list(given) if check is check_sentences and type(given) not in (list, tuple) else given
+        found = given if type(given) in (list, tuple) else _as_list(given)
         try:
-            check(found)
+            check_sentences(found)
         except TypeError:
             steps = getattr(self, STEPS, None)
-            if steps is None or check is not check_sentences or not _has_text(found):
+            if steps is None or not _has_text(found):
                 raise
             results = method(self, _split([found] if isinstance(found, str) else found, steps), *values[1:], **named)
             return results[0] if isinstance(found, str) else results
         return method(self, found, *values[1:], **named)
 
-    checking.checks = check  # type: ignore[attr-defined]
+    checking.checks_sentences = True  # type: ignore[attr-defined]
     return checking
 
 

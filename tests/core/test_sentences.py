@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from rerank_adapters import Pipeline, Reranker, evaluate
+from rerank_adapters.features.extract import extract
+from rerank_adapters.features.feature import Feature
 from rerank_plugins import FeatureExtractor, LanguageModel, NBestList, Parse, Parser
 from rerank_plugins.core.nbest import Hypothesis
 from rerank_plugins.core.sentences import check_sentences
@@ -45,14 +47,11 @@ def test_parsers_refuse_texts(name, text):
 
 
 @pytest.mark.parametrize("name", embedded("feature"))
-def test_features_refuse_other_things_than_lists(name):
-    feature = REGISTRY.get("feature", name).factory()
-    for wrong in ("the dog", ["the dog"], [LIST]):
-        with pytest.raises(TypeError, match="NBestList"):
-            feature.extract(wrong)
+def test_an_extraction_refuses_other_things_than_lists(name):
+    feature = Feature(name, REGISTRY.get("feature", name).factory())
     for wrong in ("the dog", LIST, ["the dog"], [[LIST]]):
         with pytest.raises(TypeError, match=r"n-best|NBestList"):
-            feature.extract_all(wrong)
+            extract(wrong, [feature])
 
 
 @dataclass
@@ -83,7 +82,7 @@ def test_plugins_of_others_are_checked_too():
             with pytest.raises(TypeError, match="sentence"):
                 method(text)
     with pytest.raises(TypeError, match="NBestList"):
-        OtherFeature().extract(["the dog"])
+        extract([["the dog"]], [Feature("other", OtherFeature())])
     assert other.totals(WORDS).tolist() == [0, 0, 0]
     assert OtherFeature().extract_all([LIST])[0].shape == (2, 1)
 

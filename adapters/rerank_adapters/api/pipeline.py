@@ -253,6 +253,7 @@ class Pipeline:
             return explain(
                 nbest,
                 job.extraction().table([nbest]),
+                reranked.rescored,
                 references,
                 (first, second),
                 weights=self.weights_,

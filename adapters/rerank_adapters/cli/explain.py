@@ -109,6 +109,7 @@ def command(
     rerank explain 17 -c configs/mt.toml --against oracle
     rerank explain 17 test.nbest.gz -w weights.toml -r test.en --source test.de
     """  # noqa: D301
+    from rerank_adapters.apply import rerank
     from rerank_adapters.features.tables import check_same_lists
     from rerank_adapters.job.job import Job
     from rerank_adapters.report.output import report_console
@@ -156,14 +157,17 @@ def command(
         if spec.partition(",")[0] not in known:
             raise ConfigError(f"--parser: no parser named {spec!r}{suggestion(spec, known)}")
     chosen = hypothesis, against or ("second" if hypothesis == "first" else "first")
+    nbest, features_used = data.lists[place], job.features()
+    ((_, rescored),) = rerank([(nbest, table)], tuned, job.measures[0], features=features_used, form=job.format)
     with StatusLine("scoring words and parsing"):
         explained = partial(
             explain,
-            data.lists[place],
+            nbest,
             table,
+            rescored,
             data.references[place],
             weights=tuned,
-            features=job.features(),
+            features=features_used,
             measures=job.measures,
             form=job.format,
             models=models,

@@ -20,6 +20,7 @@ from rerank_adapters.features.feature import Feature, Sees, seen_part
 from rerank_adapters.features.processes import HERE, Processes
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, PluginError, RerankError
 from rerank_plugins.core.owners import class_name, owner_of, said
+from rerank_plugins.core.sentences import check_lists
 from rerank_plugins.kit.cache import Kind, user_cache
 
 ROWS_OF_FIRST_CHUNK, MAX_ROWS_OF_CHUNK = 64, 512  # hypotheses; the first chunk loads the models
@@ -58,8 +59,10 @@ def extract(
     """(hypotheses, columns) the values of all features, the hypotheses of each list below those of the list before.
 
     `out` is the array to write to; `cached` gets the number of hypotheses whose values were in the cache, by label.
-    Raises PluginError for an extractor that breaks its contract, and the errors of `check_lists` of an extractor.
+    Raises TypeError for what is no sequence of n-best lists, PluginError for an extractor that breaks its contract, and
+    the errors of `check_lists` of an extractor.
     """
+    check_lists(lists)
     for feature in features:
         feature.extractor.check_lists(lists)
     rows = np.cumsum([0, *map(len, lists)]).tolist()

@@ -88,7 +88,8 @@ def spec_of(given: object, names: Names, kind: str, where: str = "") -> Spec:
         return Spec.of(kind, check_object(given, kind), names)
     if isinstance(given, str) and given in names.tables.get(kind, {}):
         return Spec.named(kind, given, names, where)
-    return Named.read(given, names, kind).spec(names, where)
+    meant = Named.read(given, names, kind)
+    return Spec.read(meant.kind, meant.table | meant.ours, names, where, meant.base)
 
 
 def reader(registry: Registry, path: Path, kinds: tuple[str, ...]) -> Entry:

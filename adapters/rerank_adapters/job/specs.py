@@ -50,7 +50,7 @@ INJECTED: Mapping[type, str] = {  # types of options whose values are plugins, a
     Metric: "metric",
 }
 SET = "{set}"  # what stands for the name of the data set in the options of a feature
-NEVER_SHARED = ("format", "trainer")  # kinds of plugins with a state: a format remembers the files that it read
+NEVER_SHARED = ("format", "trainer")  # kinds of plugins with a state
 OBJECT = "an object of Python"  # the owner of the entry of an object that no plugin registers
 
 

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import logging
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast
 
 from rerank_adapters.data.content import MAX_STYLED, source_mismatches
 from rerank_adapters.data.dataset import Dataset, Files
@@ -19,7 +21,8 @@ from rerank_adapters.features.feature import Feature
 from rerank_adapters.features.unknown_words import of_feature
 from rerank_adapters.formats.decoder_features import RANKS_ADDED, decoder_table, without_scores
 from rerank_adapters.formats.items import names_differ
-from rerank_adapters.job.job import TUNE, Job, label_of
+from rerank_adapters.job.job import TUNE, Job
+from rerank_adapters.job.parts import label_of
 from rerank_adapters.run.costs import Costs
 from rerank_adapters.run.learn import validate_tuning
 from rerank_adapters.runtime.progress import counted
@@ -31,6 +34,8 @@ from rerank_plugins.kit.files.languages import models_of
 Result = TypeVar("Result")
 Level = Literal["ok", "warning", "error"]
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -41,10 +46,31 @@ class Finding:
     text: str
     error: RerankError | None = None
 
-    @classmethod
-    def of(cls, where: str, error: RerankError) -> Finding:
-        """The finding of an error."""
-        return cls("error", where, str(error).removeprefix(f"{where}: "), error)
+
+Findings = Generator[Finding, None, Result]  # with what is found out besides
+
+
+def attempt(where: str, action: Callable[[], Result]) -> Findings[Result | None]:
+    """The result of the action; None where it raises an error, which is a finding."""
+    try:
+        return action()
+    except RerankError as error:
+        yield Finding("error", where, str(error).removeprefix(f"{where}: "), error)
+        return None
+
+
+def each(level: Level, where: str, texts: Iterable[str]) -> Iterator[Finding]:
+    """Findings of a level about the same place."""
+    yield from (Finding(level, where, text) for text in texts)
+
+
+def raise_first(findings: Iterable[Finding]) -> None:
+    """Raise the first error among findings, as a run does, after the warnings before it are logged."""
+    for finding in findings:
+        if finding.error is not None:
+            raise finding.error
+        if finding.level == "warning":
+            logger.warning("%s", finding.text)
 
 
 @dataclass
@@ -54,17 +80,13 @@ class Check:
     findings: list[Finding] = field(default_factory=list)
     costs: Costs | None = None
 
-    def add(self, level: Level, where: str, texts: Iterable[str]) -> None:
-        """Add findings of a level."""
-        self.findings += [Finding(level, where, text) for text in texts]
-
-    def attempt(self, where: str, action: Callable[[], Result]) -> Result | None:
-        """The result of the action; None where it raises an error, which becomes a finding."""
-        try:
-            return action()
-        except RerankError as error:
-            self.findings.append(Finding.of(where, error))
-            return None
+    def take(self, findings: Findings[Result]) -> Result:
+        """Keep all findings; what is found out besides."""
+        while True:
+            try:
+                self.findings.append(next(findings))
+            except StopIteration as end:
+                return cast(Result, end.value)
 
     def failed(self, where: str = "") -> bool:
         """Whether there is an error at such a place."""
@@ -76,22 +98,29 @@ def check(job: Job, *, costs: bool = False) -> Check:
     config, found = job.config, Check()
     sets = {TUNE: config.tune} if config.tune is not None else {}
     sets |= {test.name: test for test in config.test}
-    features = _plugins(job, next(iter(sets), TUNE), found)
+    if (language := config.language) and (models := found.take(attempt("language", lambda: models_of(language)))):
+        found.findings.append(Finding("ok", "language", f"{language}, with models of {', '.join(models)}"))
+    features = found.take(plugin_findings(job, next(iter(sets), TUNE), load=True))
+    if not found.failed():
+        found.take(attempt("[[system]]", lambda: job.systems))
+    if all(finding.level == "ok" for finding in found.findings):
+        uses = [*job.labels, *(measure.name for measure in job.measures), job.tuner_name]
+        found.findings.append(Finding("ok", "plugins", ", ".join(uses)))
     data: dict[str, Dataset] = {}
     for name, files in sets.items() if not found.failed("[nbest]") else ():
-        if (read := _data_set(job, name, job.files(files), features, found)) is not None:
+        if (read := found.take(_data_set(job, name, job.files(files), features))) is not None:
             data[name] = read
     if data and not config.nbest and (shown := label_of("format", job.nbest, job.names)) != "moses":
-        found.add("ok", "[nbest]", [f"the lists are read as {shown}"])
+        found.findings.append(Finding("ok", "[nbest]", f"the lists are read as {shown}"))
     if not sets:
-        found.add("error", "config", ["neither [tune] nor [[test]] names any n-best lists"])
+        found.findings.append(Finding("error", "config", "neither [tune] nor [[test]] names any n-best lists"))
     elif TUNE not in sets and config.test[0].name != "lists":
-        found.add("warning", "config", ["there is no [tune] table, so `rerank run` has nothing to tune on"])
+        text = "there is no [tune] table, so `rerank run` has nothing to tune on"
+        found.findings.append(Finding("warning", "config", text))
     if TUNE in data:
-        tests = (read for name, read in data.items() if name != TUNE)
-        found.findings += set_faults(data[TUNE], tests)
+        found.findings += set_findings(data[TUNE], (read for name, read in data.items() if name != TUNE))
         if not found.failed():
-            found.findings += tuning_faults(job, data[TUNE])
+            found.findings += tuning_findings(job, data[TUNE])
     unknown = [
         (name, words)
         for name, read in data.items()
@@ -99,18 +128,18 @@ def check(job: Job, *, costs: bool = False) -> Check:
         for words in of_feature(feature, read.first_best[:MAX_STYLED])
     ]
     for names, text in by_remedy(unknown):
-        found.add("warning", ", ".join(names), [text])
+        found.findings.append(Finding("warning", ", ".join(names), text))
     for name, read in data.items():
-        _content(job, features, read, job.files(sets[name]), found)
+        found.take(_content(job, features, read, job.files(sets[name]), compare=not found.failed("[[metric]]")))
         for feature in features:
             extractor = job.feature(feature.label, name).extractor
-            found.attempt(f"{name}: {feature.label}", lambda own=extractor, lists=read.lists: own.check_lists(lists))  # type: ignore[misc]
+            found.take(attempt(f"{name}: {feature.label}", partial(extractor.check_lists, read.lists)))
     found.findings = list(_joined(found.findings))
     if costs and features and data and not found.failed():
         lists = [read.lists for read in data.values()]
-        found.costs = found.attempt("[[feature]]", lambda: Costs.of(features, lists, config.jobs))
+        found.costs = found.take(attempt("[[feature]]", lambda: Costs.of(features, lists, config.jobs)))
         if found.costs is not None:
-            found.add("ok", "time", found.costs.lines())
+            found.findings += each("ok", "time", found.costs.lines())
     return found
 
 
@@ -123,50 +152,20 @@ def _joined(findings: Iterable[Finding]) -> Iterator[Finding]:
     yield from (replace(finding, where=", ".join(dict.fromkeys(where))) for finding, where in places.items())
 
 
-def set_faults(tuning: Dataset, tests: Iterable[Dataset]) -> Iterator[Finding]:
-    """Test sets with other decoder features than the tuning set, which are errors, or with the same segments."""
-    wanted = tuning.lists[0].feature_names
-    for test in tests:
-        if difference := names_differ(wanted, test.lists[0].feature_names):
-            error = ConfigError(f"{test.name}: other decoder features than the tuning lists: {difference}")
-            yield Finding.of(test.name, error)
-        if overlap := overlap_with_tuning(tuning, test):
-            yield Finding("warning", test.name, overlap)
+def plugin_findings(job: Job, set_: str, *, load: bool = False) -> Findings[list[Feature]]:
+    """Make each plugin that the config names, by itself; the features for a data set that can be made.
 
-
-def tuning_faults(job: Job, tuning: Dataset) -> Iterator[Finding]:
-    """What would stop the tuning of a job, and of its systems."""
-    *others, _ = job.systems
-    for system in (job, *others):
-        decoder = system.extraction().decoder_table(tuning.lists)
-        try:
-            validate_tuning(system, tuning, decoder)
-        except RerankError as error:
-            yield Finding.of("[tuning]" if system is job else f"[[system]] {system.name}", error)
-
-
-def _plugins(job: Job, set_: str, found: Check) -> list[Feature]:
-    """Make each plugin that the config names, by itself, and load its model; return the features that can be made.
-
-    Features are those of a data set.
+    With `load`, the models of features are loaded too: a missing or damaged file is noticed now.
     """
-    if (language := job.config.language) and (models := found.attempt("language", lambda: models_of(language))):
-        found.add("ok", "language", [f"{language}, with models of {', '.join(models)}"])
-    found.attempt("[nbest]", lambda: job.format)
+    yield from attempt("[nbest]", lambda: job.format)
     features = []
-    for label in found.attempt("[[feature]]", lambda: job.labels) or ():
-        feature = found.attempt(f"[[feature]] {label}", lambda label=label: _loaded(job.feature(label, set_)))  # type: ignore[misc]
+    for label in (yield from attempt("[[feature]]", lambda: job.labels)) or ():
+        made = partial(job.feature, label, set_)
+        feature = yield from attempt(f"[[feature]] {label}", lambda made=made: _loaded(made()) if load else made())  # type: ignore[misc]
         features += [] if feature is None else [feature]
-    for number, label in enumerate(found.attempt("[[metric]]", lambda: job.given("metric")) or (), 1):
-        found.attempt(f"[[metric]] {number}", lambda label=label: job.measure(label))  # type: ignore[misc]
-    if not found.failed("[[metric]]"):
-        found.attempt("[[metric]]", lambda: job.measures)
-    found.attempt("[tuner]", lambda: job.tuner)
-    if not found.failed():
-        found.attempt("[[system]]", lambda: job.systems)
-    if all(finding.level == "ok" for finding in found.findings):
-        uses = [*job.labels, *(measure.name for measure in job.measures), job.tuner_name]
-        found.add("ok", "plugins", [", ".join(uses)])
+    for number, label in enumerate((yield from attempt("[[metric]]", lambda: job.given("metric"))) or (), 1):
+        yield from attempt(f"[[metric]] {number}", partial(job.measure, label))
+    yield from attempt("[tuner]", lambda: job.tuner)
     return features
 
 
@@ -177,29 +176,48 @@ def _loaded(feature: Feature) -> Feature:
     return feature
 
 
-def _data_set(job: Job, name: str, files: Files, features: Sequence[Feature], found: Check) -> Dataset | None:
+def set_findings(tuning: Dataset, tests: Iterable[Dataset]) -> Iterator[Finding]:
+    """Test sets with other decoder features than the tuning set, which are errors, or with the same segments."""
+    wanted = tuning.lists[0].feature_names
+    for test in tests:
+        if difference := names_differ(wanted, test.lists[0].feature_names):
+            text = f"other decoder features than the tuning lists: {difference}"
+            yield Finding("error", test.name, text, ConfigError(f"{test.name}: {text}"))
+        yield from each("warning", test.name, filter(None, [overlap_with_tuning(tuning, test)]))
+
+
+def tuning_findings(job: Job, tuning: Dataset) -> Iterator[Finding]:
+    """What would stop the tuning of a job, and of its systems."""
+    *others, _ = job.systems
+    for system in (job, *others):
+        decoder = system.extraction().decoder_table(tuning.lists)
+        where = "[tuning]" if system is job else f"[[system]] {system.name}"
+        yield from attempt(where, partial(validate_tuning, system, tuning, decoder))
+
+
+def _data_set(job: Job, name: str, files: Files, features: Sequence[Feature]) -> Findings[Dataset | None]:
     """The lists and references of a data set, with findings about both; None where the lists cannot be read."""
     purpose: Purpose = "tuning" if name == TUNE else "evaluation"
     alone = replace(files, references=())
-    read = found.attempt(name, lambda: Dataset.read(name, alone, job.format, purpose))
+    read = yield from attempt(name, lambda: Dataset.read(name, alone, job.format, purpose))
     if read is None:
         return None
-    table = found.attempt(name, lambda: decoder_table(read.lists, getattr(job.format, "dense_rule", None)))
+    table = yield from attempt(name, lambda: decoder_table(read.lists, getattr(job.format, "dense_rule", None)))
     if table is not None:
         distinct = counted(sum(len(set(nbest.texts)) for nbest in read.lists), "distinct text")
         sparse = f", {len(table.sparse.names)} sparse" if table.sparse.names else ""
-        found.add("ok", name, [f"{read.size} ({distinct}), {counted(len(table.names), 'feature')}{sparse}"])
+        yield Finding("ok", name, f"{read.size} ({distinct}), {counted(len(table.names), 'feature')}{sparse}")
     if job.config.ranks and without_scores(read.lists) and not represent_order(features):
-        found.add("ok", name, [RANKS_ADDED])
-    found.add("warning", name, _oddities(read))
+        yield Finding("ok", name, RANKS_ADDED)
+    yield from each("warning", name, _oddities(read))
     if not files.references:
         level: Level = "error" if name == TUNE else "warning"
-        found.add(level, name, ["there are no references, so nothing can be tuned or evaluated"])
+        yield Finding(level, name, "there are no references, so nothing can be tuned or evaluated")
         return read
-    paired = found.attempt(name, lambda: files.paired(read.lists, purpose))
+    paired = yield from attempt(name, lambda: files.paired(read.lists, purpose))
     if paired is None:
         return read
-    found.add("warning", name, paired.findings)
+    yield from each("warning", name, paired.findings)
     return Dataset.of(name, paired)
 
 
@@ -220,13 +238,13 @@ def _oddities(data: Dataset) -> Iterator[str]:
         yield f"{counted(unsorted, 'list is', 'lists are')} not sorted by the totals: {counts}"
 
 
-def _content(job: Job, features: list[Feature], data: Dataset, files: Files, found: Check) -> None:
-    """Findings about content that does not fit the references, and about styles that differ from theirs."""
-    mismatches = found.attempt("[[feature]]", lambda: list(source_mismatches(features, data.lists)))
-    found.add("warning", data.name, mismatches or ())
-    if not any(data.references) or found.failed("[[metric]]"):
+def _content(job: Job, features: Sequence[Feature], data: Dataset, files: Files, *, compare: bool) -> Findings[None]:
+    """Findings about content that features do not fit and, to `compare`, that does not fit the references."""
+    mismatches = yield from attempt("[[feature]]", lambda: list(source_mismatches(features, data.lists)))
+    yield from each("warning", data.name, mismatches or ())
+    if not any(data.references) or not compare:
         return
     texts, sources = {"hypotheses": data.first_best}, data.known_sources
     doubts = job.content_check().doubts(texts, data.references, files=files.references, sources=sources, ids=data.ids)
-    for doubt in found.attempt(data.name, lambda: [*doubts]) or ():
-        found.add("error" if doubt.certain else "warning", data.name, [doubt.text])
+    for doubt in (yield from attempt(data.name, lambda: [*doubts])) or ():
+        yield Finding("error" if doubt.certain else "warning", data.name, doubt.text)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rerank_adapters.apply import rerank, weighted
+from rerank_adapters.apply import weighted
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.features.feature import Feature
 from rerank_adapters.report.explanation import Explanation, FeatureLead, Parses, Side, WordScores
@@ -46,6 +46,7 @@ CHOICES = "best, first, second, oracle, worst, a rank in the decoder's order, or
 def explain(
     nbest: NBestList,
     table: FeatureTable,
+    rescored: Rescored,
     references: Sequence[str],
     choices: tuple[str, str],
     *,
@@ -58,12 +59,11 @@ def explain(
 ) -> Explanation:
     """Explain why the first choice of a list beats the second, or what it lacks.
 
-    `table` has the features of this list alone, `choices` are among CHOICES, and the first of the `measures` decides
-    under MBR and which hypothesis is the oracle. `models` score words besides those of the features; `parsers` are None
-    for those that the features use. Raises ConfigError for a choice that the list does not have, and where weights and
-    table have different features.
+    `table` has the features of this list alone, and `rescored` its new order by the weights; `choices` are among
+    CHOICES, and the first of the `measures` decides which hypothesis is the oracle. `models` score words besides those
+    of the features; `parsers` are None for those that the features use. Raises ConfigError for a choice that the list
+    does not have, and where weights and table have different features.
     """
-    ((_, rescored),) = rerank([(nbest, table)], weights, measures[0], features=features, form=form)
     in_order, vector = weighted(nbest, table, weights, form)
     raised = 0.0
     if weights.margin and weights.decision == "map":

@@ -8,7 +8,6 @@ from itertools import groupby
 
 import numpy as np
 
-from rerank_adapters.apply import Pair, rerank
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.evaluation.baselines import FIRST, baseline_positions
 from rerank_adapters.evaluation.measure import Measure
@@ -20,7 +19,7 @@ from rerank_adapters.run.explain import explain
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.tuning.held_out import HeldOutGain
 from rerank_adapters.weights import Weights
-from rerank_plugins import NBestFormat, SentenceModel
+from rerank_plugins import FeatureTable, NBestFormat, NBestList, Rescored, SentenceModel
 from rerank_plugins.core.arrays import LongArray
 
 LENGTHS = (1, 2, 5)  # times powers of ten
@@ -42,30 +41,19 @@ def facts_of_tuning(weights: Weights, job_name: str, tuner_name: str) -> RunFact
     )
 
 
-def lengths_of_lists(
-    data: Dataset,
-    pairs: Sequence[Pair],
-    measure: Measure,
-    *,
-    weights: Weights,
-    features: Sequence[Feature],
-    form: NBestFormat,
-) -> ListLengths:
-    """The scores of the weights' choices by length of the lists; `pairs` are the lists with their features."""
-    orders = []
-    if weights.decision == "map":
-        orders = [rescored.order for _, rescored in rerank(pairs, weights, None, features=features, form=form)]
-    if orders and data.with_lost is not None:
-        own = dict(zip(data.ids, orders, strict=True))
-        orders = [own.get(id_, [0]) for id_ in data.counted.ids]
+def lengths_of_lists(data: Dataset, orders: Mapping[str, Rescored] | None, measure: Measure) -> ListLengths:
+    """The scores of choices by length of the lists, from the new orders by id.
+
+    `orders` are None where a choice depends on the whole list.
+    """
+    rows = [orders[id_].order if id_ in orders else [0] for id_ in data.counted.ids] if orders else []
     with StatusLine("scoring lists of each length"):
-        return list_lengths(measure, data.counted, orders)
+        return list_lengths(measure, data.counted, rows)
 
 
 def explanations_of(
-    segments: Sequence[str],
+    segments: Mapping[str, tuple[NBestList, FeatureTable, Rescored]],
     data: Dataset,
-    pairs: Sequence[Pair],
     baseline: str,
     *,
     weights: Weights,
@@ -74,19 +62,17 @@ def explanations_of(
     form: NBestFormat,
     models: Mapping[str, SentenceModel],
 ) -> dict[str, object]:
-    """By id, records of why new 1-bests beat those of a baseline; `pairs` are as in `lengths_of_lists`."""
-    positions = baseline_positions(data.lists)[baseline]
-    places = {id_: place for place, id_ in enumerate(data.ids)}
+    """By id, records of why new 1-bests beat those of a baseline; `segments` have their features and new orders."""
+    positions = dict(zip(data.ids, baseline_positions(data.lists)[baseline], strict=True))
+    references = dict(zip(data.ids, data.references, strict=True))
     explanations: dict[str, object] = {}
     kept = [feature for feature in features if weights.dense.keys() >= set(feature.names)]
     with CountingBar("segments explained", len(segments)) as bar:
-        for id_ in segments:
-            nbest, table = pairs[places[id_]]
+        for id_, known in segments.items():
             explanation = explain(
-                nbest,
-                table,
-                data.references[places[id_]],
-                ("best", "first" if baseline == FIRST else str(positions[places[id_]] + 1)),
+                *known,
+                references[id_],
+                ("best", "first" if baseline == FIRST else str(positions[id_] + 1)),
                 weights=weights,
                 features=kept,
                 measures=measures,

@@ -27,6 +27,7 @@ from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.evaluation.measure import Measure
 from rerank_adapters.job.config import System
 from rerank_adapters.job.job import RERANKED, TUNE, Job, name_in_files
+from rerank_adapters.run.check import attempt, plugin_findings, raise_first
 from rerank_adapters.run.sets import Sets
 from rerank_adapters.run.workdir import Workdir
 from rerank_adapters.run.writing import (
@@ -56,7 +57,8 @@ def run(job: Job, work: Workdir, name: str = "") -> None:
 
     Raises ConfigError for wrong settings, and for a file of the run that is also read.
     """
-    job.check()
+    raise_first(plugin_findings(job, TUNE))
+    raise_first(attempt("[[system]]", lambda: job.systems))
     sets = Sets(job)
     plan = replace(work, dry=True, stages=[])
     Stages(job, sets, plan, name).do()
@@ -122,12 +124,6 @@ class Stages:
     name: str
     keys: dict[str, str] = field(default_factory=dict)  # of the files of the stages so far, by their names
 
-    def __post_init__(self) -> None:
-        """Make what tables and weights record of each system, with its format as it is before it has read a file."""
-        folder, systems = self.work.folder, self.job.systems
-        self.of_tables = {system.name: system.record(folder, "feature") for system in systems}
-        self.of_weights = {system.name: system.record(folder, "feature", "metric") for system in systems}
-
     def do(self) -> None:
         """All stages in their order."""
         cheap = [system for system in self.job.systems if self.is_cheap(system)]
@@ -190,7 +186,7 @@ class Stages:
             self.sets.identity_of_lists[set_],
             [[feature.label, feature.identity] for feature in features],
             system.config.ranks,
-            self.of_tables[system.name],
+            system.record(self.work.folder, "feature"),
             None if all(feature.extractor.cached for feature in features) else uuid4().hex,
         ]
         write = partial(write_features, system, self.sets, set_, says_size)
@@ -205,7 +201,7 @@ class Stages:
             config.path(start) if isinstance(start, str) and start not in NAMED_STARTS else None,
             [system.tuner, system.margin, config.seed, config.evaluation.resample_groups],
             _identities(system.measures[:1]),
-            self.of_weights[system.name],
+            system.record(self.work.folder, "feature", "metric"),
         ]
         table = self.table(TUNE, system)
         write = partial(write_tuned, system, self.sets, self.work.folder / table)

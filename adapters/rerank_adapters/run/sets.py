@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 
 from rerank_adapters.data.dataset import Dataset
 from rerank_adapters.job.job import TUNE, Job
-from rerank_adapters.run.check import set_faults, tuning_faults
+from rerank_adapters.run.check import raise_first, set_findings, tuning_findings
 from rerank_adapters.texts.pairing import Purpose
 from rerank_adapters.tuning.start import NAMED_STARTS
-from rerank_plugins import ConfigError, FeatureTable, __version__
+from rerank_plugins import ConfigError, FeatureTable, Rescored, __version__
 from rerank_plugins.core.identity import identity
-
-logger = logging.getLogger(__name__)
 
 
 class Sets:
@@ -35,7 +32,7 @@ class Sets:
         self.data_sets = {TUNE: config.tune, **{test.name: test for test in config.test}}
         self.identity_of_references: dict[str, str] = {}
         self.identity_of_lists: dict[str, str] = {}
-        # The format is as it was before it has read a file; a class stands for the code of its whole package.
+        # A class stands for the code of its whole package.
         program = [job.format, Job, FeatureTable, __version__]
         for name, data in self.data_sets.items():
             files = job.files(data)
@@ -45,6 +42,7 @@ class Sets:
             left_out = pairs if files.unpaired == "leave-out" else []  # then the references say which lists there are
             self.identity_of_lists[name] = identity(lists, left_out, program)
         self._read: dict[str, Dataset] = {}
+        self.orders: dict[str, dict[str, Rescored]] = {}  # by set and id, of the lists in memory that are reranked
         self._checked = False
         self.said: set[str] = set()  # the doubts that the user has read: those of several sets are often the same
         self.warned: set[str] = set()  # the models about whose unknown words the user has been warned
@@ -69,13 +67,11 @@ class Sets:
         """The tuning set, after checks that would otherwise fail only when its features are there.
 
         The first call reads the test sets, too, one after another, and compares each with the tuning set. Raises the
-        first error of `set_faults` and `tuning_faults`, and logs their warnings.
+        first error of `set_findings` and `tuning_findings`, and logs their warnings.
         """
         if not self._checked:
-            for finding in (*set_faults(self[TUNE], self._tests()), *tuning_faults(self.job, self[TUNE])):
-                if finding.error is not None:
-                    raise finding.error
-                logger.warning("%s", finding.text)
+            raise_first(set_findings(self[TUNE], self._tests()))
+            raise_first(tuning_findings(self.job, self[TUNE]))
             self.job.extraction(TUNE).log_ranks(self[TUNE].lists)
             self._checked = True
         return self[TUNE]
@@ -92,3 +88,4 @@ class Sets:
     def forget(self, name: str) -> None:
         """Drop the lists of a set, which are read again if a stage needs them."""
         self._read.pop(name, None)
+        self.orders.pop(name, None)

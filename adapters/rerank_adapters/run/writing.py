@@ -32,7 +32,7 @@ from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.tuning.families import Contributions, Trials, contributions, families_of, fast_tuner
 from rerank_adapters.tuning.weight_intervals import WeightIntervals, resampled_weights, weight_intervals
 from rerank_adapters.weights import read_weights, write_weights
-from rerank_plugins import FeatureTable, FloatArray, open_atomic
+from rerank_plugins import FeatureTable, FloatArray, Rescored, open_atomic
 
 
 def write_features(system: Job, sets: Sets, set_: str, says_size: bool, path: Path) -> Iterator[str]:
@@ -60,21 +60,27 @@ def write_tuned(system: Job, sets: Sets, table: Path, path: Path) -> Iterator[st
 def write_lists(
     system: Job, sets: Sets, set_: str, table: Path, weights: Path, best: Path, *ranked: Path
 ) -> Iterator[str]:
-    """Write the new 1-bests of a test set and, where a third file is named, its reranked lists."""
+    """Write the new 1-bests of a test set and, where a third file is named, its reranked lists.
+
+    The orders of the system with all features stay in memory, for the report of the set.
+    """
     data, tuned, facts = sets[set_], read_weights(weights), ListFacts()
     pairs, form = pairs_of(data.lists, FeatureTable.load(table)), system.format
-    texts: dict[str, str] = {}
+    texts, orders = dict[str, str](), dict[str, Rescored]()
     with ExitStack() as files:
         lines = files.enter_context(open_atomic(best))
         writers = [files.enter_context(open_lists(path, form)) for path in ranked]
         features = system.features(set_)
         for nbest, rescored in rerank(pairs, tuned, system.measures[0], features=features, form=form, facts=facts):
             texts[nbest.segment_id] = nbest[rescored.order[0]].text
+            orders[nbest.segment_id] = rescored._replace(names=(), values=np.empty((len(nbest), 0)))
             for writer in writers:
                 writer.write(nbest, rescored)
         lines.writelines(data.one_bests(texts).lines())
-    if system.name == RERANKED and (unlike := unlike_tuning(tuned.provenance, facts)):
-        yield f"rerank: warning: {set_}: {unlike}"
+    if system.name == RERANKED:
+        sets.orders[set_] = orders
+        if unlike := unlike_tuning(tuned.provenance, facts):
+            yield f"rerank: warning: {set_}: {unlike}"
 
 
 def write_contributions(
@@ -165,19 +171,26 @@ def write_report(
             pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
         )
     tuned = read_weights(weights)
-    pairs, features, form = list(pairs_of(data.lists, FeatureTable.load(table))), job.features(set_), job.format
-    lengths = lengths_of_lists(data, pairs, job.measures[0], weights=tuned, features=features, form=form)
-    explained = most_changed(evaluation, evaluation.metrics[0], RERANKED, settings.explained)
+    pairs = {pair[0].segment_id: pair for pair in pairs_of(data.lists, FeatureTable.load(table))}
+    explained = [
+        change.segment.segment_id
+        for change in most_changed(evaluation, evaluation.metrics[0], RERANKED, settings.explained)
+    ]
+    features, form, by_weight = job.features(set_), job.format, tuned.decision == "map"
+    orders = sets.orders.get(set_)
+    if orders is None:  # the lists are as an earlier run has written them
+        shown = [pairs[id_] for id_ in (pairs if by_weight else explained)]
+        ranked = rerank(shown, tuned, job.measures[0], features=features, form=form)
+        orders = {nbest.segment_id: rescored for nbest, rescored in ranked}
     facts = replace(
         facts_of_tuning(tuned, name, job.tuner_name),
         system=RERANKED,
         contributions=read_contributions(contributions),
         weights=read_intervals(intervals),
-        lists=lengths,
+        lists=lengths_of_lists(data, orders if by_weight else None, job.measures[0]),
         explanations=explanations_of(
-            [change.segment.segment_id for change in explained],
+            {id_: (*pairs[id_], orders[id_]) for id_ in explained},
             data,
-            pairs,
             evaluation.baseline,
             weights=tuned,
             features=features,

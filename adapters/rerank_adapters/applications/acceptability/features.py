@@ -9,8 +9,8 @@ from typing import Any
 
 from rerank_adapters.applications.acceptability.text_features import matching_columns
 from rerank_adapters.features.extraction import Extraction
-from rerank_adapters.job.job import Part
 from rerank_adapters.job.models import language_model_of
+from rerank_adapters.job.parts import Part
 from rerank_adapters.job.specs import Names
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList
