@@ -1,6 +1,8 @@
 """The format that the first lines show: every golden file, texts that show none, and what is said."""
 
+import json
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -200,3 +202,10 @@ def test_lists_are_converted(format, tmp_path, monkeypatch):
     assert after.texts == before.texts
     assert [h.score for h in after] == [h.score for h in before]
     assert [h.features for h in after] == [h.features for h in before]
+
+
+def test_a_document_in_one_long_line_is_recognised_by_its_beginning():
+    line = json.dumps([{"id": f"u{n}", "hyps": ["so it is " * 50] * 20} for n in range(1000)])
+    begun = time.process_time()
+    assert guess([line], "x").name == "hyporadise"
+    assert time.process_time() - begun < 2  # seconds; searched to its end, nine megabytes take five

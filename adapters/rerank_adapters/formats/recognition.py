@@ -24,6 +24,7 @@ from rerank_plugins.core.json_and_toml import read_json
 from rerank_plugins.kit.files.text import STANDARD, display_name, peek_lines
 
 MAX_LINES = 40  # lines by which a format is recognised
+MAX_CHARACTERS = 1 << 18  # of these lines that are searched
 MAX_FILES = 5  # files of a folder by which a format is recognised
 RANKED = re.compile(r"[1-9][0-9]*best_recog")  # a folder of ESPnet
 
@@ -69,7 +70,7 @@ def shown_by(lines: Sequence[str], formats: Mapping[str, Any] = FORMATS) -> Show
     The `formats` are rows and classes of plugins. Raises FormatError, without a path, where the lines have the signs of
     a row and of a plugin's class.
     """
-    shown = "".join(f"{line.rstrip()}\n" for line in lines[:MAX_LINES] if line.strip())
+    shown = _shown(lines[:MAX_LINES])
     for sure, kind in ((True, "sign"), (False, "doubt")):
         signs = ((name, str(getattr(format, kind, ""))) for name, format in formats.items())
         found = [name for name, sign in signs if sign and re.search(sign, shown)]
@@ -81,6 +82,16 @@ def shown_by(lines: Sequence[str], formats: Mapping[str, Any] = FORMATS) -> Show
         if found:
             return Shown(found[0], sure)
     return None
+
+
+def _shown(lines: Sequence[str]) -> str:
+    """The lines that are not empty, of which a document of many megabytes in one line is not searched to its end."""
+    shown, size = list[str](), 0
+    for line in lines:
+        if line.strip() and size < MAX_CHARACTERS:
+            shown.append(f"{line[:MAX_CHARACTERS].rstrip()}\n")
+            size += len(shown[-1])
+    return "".join(shown)
 
 
 def guess(lines: Sequence[str], path: str, formats: Mapping[str, Any] = FORMATS) -> Shown:
@@ -101,7 +112,7 @@ def guess(lines: Sequence[str], path: str, formats: Mapping[str, Any] = FORMATS)
 
 def _advice(lines: Sequence[str], filled: Sequence[str]) -> str:
     """What is said of lines that show no format: the option that would read them."""
-    shown = "".join(f"{line.rstrip()}\n" for line in filled)
+    shown = _shown(filled)
     first = filled[0].strip()
     short = first if len(first) <= 60 else f"{first[:57]}…"
     for sign, said in ADVICE:
