@@ -152,6 +152,10 @@ def test_marks_of_phrases_are_no_words():
     (nbest,) = read_nbest("lists")
     assert nbest.texts == ["the old mill", "the mill"]
     assert done("lists", "merge", "lists", "-o", "-").out == MARKED
+    Path("hyp").write_text("the old |0-1| mill |2-2|\n")
+    ran = done("evaluate", "-r", "ref", "-m", "wer", "hyp")
+    assert " 0.00" in ran.out
+    assert "rerank: hyp: Moses's marks of phrases are left out of 1 hypothesis" in ran.err
     enriched = MARKED.replace("|0-1|", "|0-1,wa=0-0 1-1,total=-1.5|")
     Path("lists").write_text(enriched)
     assert read_nbest("lists")[0].texts[0] == "the old mill"

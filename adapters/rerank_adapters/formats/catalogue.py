@@ -188,7 +188,7 @@ FORMATS: Mapping[str, Row] = {
         sign=rf"{BARS}(?!F0=)(?:{JOINED})+{END}",
     ),
     "moses": Row(
-        BarColumns(separator="= ", underscore=True, segmentation=True),
+        BarColumns(separator="= ", underscore=True),
         "Moses n-best lists: dense groups `X= a b`, sparse features `name_x= v`, total, alignments.",
         "dense sparse",
         sign=BARS,

@@ -9,9 +9,8 @@ r"""Reads lists with a hypothesis on each line, in columns: those with `|||` of 
 
 Any number of spaces may surround `|||`; columns that are not read are kept in `raw`. In Moses's lists a label with an
 underscore names a sparse feature (mert/Data.cpp); all other features are dense and stand on every line. Missing groups
-and `nan`, which Moses's own tools accept, are errors here. With `-report-segmentation` Moses puts marks such as `|0-2|`
-behind the phrases of a text; they are no words and are left out. cdec, Joshua and Travatar leave features whose value
-is 0 out of a line, so all their names are read as sparse and an absent one is 0; `DenseRule` says which become columns.
+and `nan`, which Moses's own tools accept, are errors here. cdec, Joshua and Travatar leave features whose value is 0
+out of a line, so all their names are read as sparse and an absent one is 0; `DenseRule` says which become columns.
 
 A label with one value names a feature `X`; one with several values names features `X_0`, `X_1` and so on, and values
 without a label are `feature_0`, `feature_1`. Labels are spelt `X= -9`, `X: -9` or `X=-9`.
@@ -19,7 +18,6 @@ without a label are `feature_0`, `feature_1`. Labels are spelt `X= -9`, `X: -9` 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -37,7 +35,6 @@ UNLABELLED = "feature"  # values without labels are feature_0, feature_1 …
 
 BLANK = " \t\r\n"  # may surround a text; any other white space belongs to it
 MAX_SPARSE_NAMES = 1_000_000  # sparse names remembered; the limit bounds the memory for a stream of lines
-SEGMENTATION = re.compile(r"\s*\|\d+-\d+(?:,[^|]*)?\|")  # Moses's marks of phrases
 Named = tuple[tuple[str, ...], Sequence[str], Mapping[str, Any]]  # names and values of dense features; sparse features
 NOTHING: Named = (), (), NO_SPARSE
 
@@ -49,8 +46,7 @@ class Columns(Reader):
     `id`, `text`, `features` and `total` are the places of columns, from 0 or, where negative, from the end. Where no
     column has ids, a segment has `beam` lines. `least` is the least number of columns of a line, and `layout` shows
     them to users. `separator` stands between a label and its first value. `underscore` says that a label with an
-    underscore names a sparse feature, `zeros_absent` that features which are 0 are left out of a line, and
-    `segmentation` that texts may have Moses's marks of phrases.
+    underscore names a sparse feature, and `zeros_absent` that features which are 0 are left out of a line.
     """
 
     mark: str = BAR
@@ -63,7 +59,6 @@ class Columns(Reader):
     separator: str = "="
     underscore: bool = False
     zeros_absent: bool = False
-    segmentation: bool = False
     beam: int = option(0, doc="the beam size, that is, the number of lines of each utterance (required)")
     dense: tuple[str, ...] = option((), doc="features (names or patterns like 'LM*') to be read as dense")
     sparse: tuple[str, ...] = option((), doc="features (names or patterns) to be read as sparse")
@@ -92,8 +87,6 @@ class Columns(Reader):
                 raise FormatError(f"the segment id is missing; expected {self.layout}", path=path, line=number)
             names, values, sparse = NOTHING if self.features is None else cell.read(cells[features], number)
             text = cells[self.text].strip(BLANK)
-            if self.segmentation and "|" in text:
-                text = SEGMENTATION.sub("", text).strip(BLANK)
             last = self.id is None and number % self.beam == 0
             score = None if total is None else cells[total]
             yield Item(id_, number, text, score, names, values, sparse, None, line, last)

@@ -2,6 +2,7 @@
 
     thinking   <think>The user wants German.</think> Hallo Welt       reasoning models, before their answer
     times      <|0.00|> so it is<|1.20|>, [00:00:00.000 --> 00:00:01.200] so it is       Whisper and its relatives
+    phrases    so |0-0| it is |1-2|                              Moses with -report-segmentation, behind each phrase
 
 They are left out of the text, and a line says of how many hypotheses. A hypothesis that ends before its thinking does
 has no answer: it is empty. Where the prompt has opened the thinking, only its end is there.
@@ -25,7 +26,8 @@ BEGINS = re.compile(
 )
 TIME = r"(?:\d+:)?\d\d:\d\d[.,]\d{2,3}"
 TIMES = re.compile(rf"\s*(?:(?:<\|\d+\.\d\d\|>|\[?{TIME} --> {TIME}\]?)\s*)+")
-SIGNS = ("<", "-->", "THINK]", "◁")  # one of which every layer has
+PHRASES = re.compile(r"\s*\|\d+-\d+(?:,[^|]*)?\|(?=\s|$)")
+SIGNS = ("<", "-->", "THINK]", "◁", "|")  # one of which every layer has
 
 logger = logging.getLogger(__name__)
 
@@ -56,4 +58,10 @@ class Layers:
         words = TIMES.sub(" ", answer).strip() if TIMES.search(answer) else answer
         self._counts["the thinking before the answer is"] += answer != text
         self._counts["times are"] += words != answer
+        return self.without_phrases(words)
+
+    def without_phrases(self, text: str) -> str:
+        """The text without Moses's marks of phrases."""
+        words = PHRASES.sub("", text) if "|" in text else text
+        self._counts["Moses's marks of phrases are"] += words != text
         return words

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.columnar import open_lines
+from rerank_adapters.formats.layers import Layers
 from rerank_adapters.formats.list_files import COMPRESSED
 from rerank_adapters.formats.no_text import begins_json
 from rerank_adapters.formats.reading import lists_of_lines, stream_file
@@ -114,6 +115,10 @@ def texts_of(lines: Sequence[str], name: str, role: Role, form: ReferenceForm = 
         if shown == "json":
             raise FormatError("expected JSON objects, or a table whose first line names the columns", path=name)
     check_text(lines, name, role, said=named != "auto")
+    if role == "output":
+        layers = Layers()
+        lines = [layers.without_phrases(line) for line in lines]
+        layers.log(name)
     texts = Lines.of(lines, name, role)
     if named == "auto":
         return texts
