@@ -51,7 +51,16 @@ def test_an_output_by_the_name_of_a_model_or_in_capitals(key):
     assert rate("-r", "file", "file") == RATE
 
 
-@pytest.mark.parametrize("header", ["ID,Reference,Hypothesis", "utt_id,ref_text,pred", "Id,Ground Truth,Hyp"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        "ID,Reference,Hypothesis",
+        "utt_id,ref_text,pred",
+        "Id,Ground Truth,Hyp",
+        "id, reference, hyp",
+        "\ufeffid,ref,hyp",
+    ],
+)
 def test_names_of_columns_in_any_spelling(header):
     table("file.csv", header, IDS, RIGHT, MADE)
     assert rate("-r", "file.csv", "file.csv") == RATE
@@ -93,6 +102,15 @@ def test_the_same_file_in_one_form_is_an_error_by_any_path(name, text):
         assert "is read in the same way both as references and as a system" in said
     Path("copy" + Path(name).suffix).write_text(text)
     assert rate("-r", name, "copy" + Path(name).suffix) == 0
+
+
+def test_lists_that_are_their_own_references_are_an_error():
+    table("file.csv", "id,text,score", IDS, MADE, ["1", "2", "3"])
+    said = "file.csv: has the same texts as references and as lists; expected two files, or a key of references"
+    assert refused("evaluate", "-r", "file.csv", *WER, "--nbest", "file.csv") == said
+    assert refused("tune", "file.csv", "-r", "file.csv", "-m", "wer", "-f", "length", "-o", "w.toml") == said
+    table("file.csv", "id,text,ref", IDS, RIGHT, RIGHT)
+    assert rate("-r", "file.csv", "--nbest", "file.csv") == 0
 
 
 # --- keys that are not unique

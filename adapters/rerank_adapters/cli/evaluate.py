@@ -99,7 +99,7 @@ def command(
         lists = read_nbest(files.lists, job.reading(files.lists).format, lines=False) if files.lists else None
     if not read and lists is None:
         raise ConfigError("there is nothing to evaluate: name at least one SYSTEM, or --nbest")
-    paired = pair(refs, read, lists, files.unpaired)
+    paired = pair(refs, read, lists, files.unpaired, list_files=files.lists)
     if paired.lists is not None:
         paired = replace(paired, outputs=with_first_best(paired.outputs, [nbest[0].text for nbest in paired.lists]))
     sources = [*map(Sources(files.source, files.reference_form).of, paired.ids)] if files.source else None

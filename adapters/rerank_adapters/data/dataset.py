@@ -35,7 +35,7 @@ class Files:
     def paired(self, lists: Sequence[NBestList], purpose: Purpose) -> Paired:
         """Lists with the references in the files. Raises FormatError as `read_texts` and `pair` do."""
         references = [read_texts(path, "reference", self.reference_form) for path in self.references]
-        return pair(references, lists=lists, unpaired=self.unpaired, purpose=purpose)
+        return pair(references, None, lists, self.unpaired, purpose, self.lists)
 
 
 @dataclass(frozen=True)

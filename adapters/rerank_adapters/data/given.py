@@ -102,6 +102,8 @@ def texts_by_id(references: object, form: ReferenceForm, ids: Sequence[str] | No
         return [read_texts(file, "reference", form) for file in files]
     if isinstance(references, Mapping):
         by_id = {str(id_): _of_segment(item, f"references[{id_!r}]") for id_, item in references.items()}
+        if len(by_id) < len(references):
+            raise ConfigError("references: two keys are one id, as 1 and '1' are")
         return [Texts("references", by_id, MAPPING)]
     texts = references_of(references)
     ids = [str(place) for place in range(len(texts))] if ids is None else ids

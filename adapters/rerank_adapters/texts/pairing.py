@@ -18,12 +18,13 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from rerank_adapters.formats.segment_ids import ids_of_lines, is_number, order_of_ids, some_of
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.texts.line_ids import settled
-from rerank_adapters.texts.records import form_option
+from rerank_adapters.texts.records import form_option, is_of_role
 from rerank_adapters.texts.texts import FROM_1, Texts, id_mismatch, missing_error
 from rerank_plugins import FormatError, Hypothesis, NBestList
 
@@ -60,13 +61,14 @@ def pair(
     lists: Sequence[NBestList] | None = None,
     unpaired: Unpaired = "empty",
     purpose: Purpose = "evaluation",
+    list_files: Sequence[str | Path] = (),
 ) -> Paired:
     """Pair references, the outputs of systems by name, and lists, one per segment, as the rule `unpaired` says.
 
     The segments are in the order of the lists or, without lists and where some are missing, of the references. Raises
     FormatError for surplus or missing segments where they are errors, for a file none of whose segments has a
-    reference, for files of references that differ in their segments, for a system that is read as the references are,
-    and where files have ids of different kinds, or it is doubtful whether they have ids.
+    reference, for files of references that differ in their segments, for a system or one of `list_files` that is read
+    as the references are, and where files have ids of different kinds, or it is doubtful whether they have ids.
     """
     own_ids = [nbest.segment_id for nbest in lists or ()]
     files = settled([*references, *(systems or {}).values()], own_ids)
@@ -78,6 +80,7 @@ def pair(
     ids = wanted
     if lists is not None:
         ids, lost, findings = _pair_lists(references[0], of_segments, wanted, own_ids, unpaired, purpose)
+        _check_lists(list_files, lists, references, of_segments)
     of_systems = {name: _by_id(text, references[0], wanted, own_ids) for name, text in outputs.items()}
     left_out: set[str] = set()
     for name, texts in of_systems.items():
@@ -212,6 +215,19 @@ def _check_outputs(
         raise FormatError(f"no output for {of_all}", path=system.path)
     what = "left out" if unpaired == "leave-out" else "counted as empty"
     return missing, [f"{system.path}: no output for {of_all}: {what}{_may_count_from_1(references, shared)}"]
+
+
+def _check_lists(
+    files: Sequence[str | Path], lists: Sequence[NBestList], references: Sequence[Texts],
+    of_segments: Mapping[str, tuple[str, ...]],
+) -> None:  # fmt: skip
+    """Raise FormatError where a file of references is one of the lists and has nothing but their hypotheses."""
+    neutral = [one for one in references if not any(is_of_role(key, "reference") for key in one.read_by.split())]
+    both = {*map(os.path.realpath, files)} & {os.path.realpath(reference.path) for reference in neutral}
+    own = [nbest for nbest in lists if nbest.segment_id in of_segments]
+    if both and all({*nbest.texts} <= {*of_segments[nbest.segment_id]} for nbest in own):
+        alike = "has the same texts as references and as lists; expected two files, or a key of references"
+        raise FormatError(alike, path=neutral[0].path)
 
 
 def _check_other(system: Texts, references: Sequence[Texts]) -> None:

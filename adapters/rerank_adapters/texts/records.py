@@ -31,7 +31,7 @@ SEVERAL = ("references", "refs", "targets")  # keys of references alone, which h
 NUMBERED = re.compile(r"(ref|reference)_?\d+")  # keys of the references of a segment, one in each
 OF_MODEL = re.compile(r"pred_text_\w+")  # NeMo's outputs by the name of the model (`append_pred`)
 PARTS = ("segments", "transcription")  # the parts of a recording, of WhisperX and of whisper.cpp, with a text in each
-NAME = re.compile(r"[^\s,;\t](?:[^,;\t]{0,60}[^\s,;\t])?")  # a name of a column; a text has a space after a comma
+NAME = re.compile(r"[^,;\t]{1,60}")  # of a column
 WORD = re.compile(r"[\w.-]+")
 DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 GAP = re.compile(r"[ \t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
@@ -114,20 +114,22 @@ def shows_objects(lines: Iterable[str]) -> bool:
 def separator_of(lines: Sequence[str], *, usual: bool = False) -> str:
     """The separator of a table whose first line names its columns; "" where the lines are no table.
 
-    They are one if the first line has a usual name among at least two, or if it has words alone, of which the first may
-    be empty, and all other lines have as many columns: three, or two with a comma or a semicolon between them. With
-    `usual`, the first alone counts.
+    They are one if the first line has a usual name among at least two, all of which are words where a space is beside a
+    separator, or if it has words alone, of which the first may be empty, and all other lines have as many columns:
+    three, or two with a comma or a semicolon between them. With `usual`, the first alone counts.
     """
-    header = lines[0].removeprefix("\ufeff") if lines else ""
+    header = lines[0] if lines else ""
     separator = next((mark for mark in SEPARATORS if mark in header), "")
     if not separator:
         return ""
     try:
         names = next(csv.reader([header], delimiter=separator, strict=True))
         named = [name for name in names if name]
-        if len(names) < 2 or len({*named}) < len(named) or not all(map(NAME.fullmatch, named)):
+        bare = [name.strip() for name in named]
+        if len(names) < 2 or len({*bare}) < len(bare) or not all(map(NAME.fullmatch, bare)):
             return ""
-        if any(is_usual(fold(name)) for name in names):
+        words = named == bare or all(WORD.fullmatch(name) or is_usual(fold(name)) for name in bare)
+        if words and any(is_usual(fold(name)) for name in names):
             return separator
         if usual or not all(map(WORD.fullmatch, named)) or len(names) < (3 if separator == "\t" else 2):
             return ""
