@@ -37,7 +37,6 @@ from rerank_adapters.formats.decoder_features import (
     RANKS_ADDED,
     DenseRule,
     decoder_table,
-    with_spare_columns,
     without_scores,
 )
 from rerank_adapters.runtime.progress import ExtractionProgress, counted
@@ -67,8 +66,8 @@ class Extraction:
     warned: set[str] = field(default_factory=set, compare=False)
 
     def decoder_table(self, lists: Sequence[NBestList]) -> FeatureTable:
-        """The decoder's own features, with room for those of the job."""
-        return decoder_table(lists, self.rule, room=len(names_of(self.features)), ranks=self._adds_ranks)
+        """The decoder's own features."""
+        return decoder_table(lists, self.rule, ranks=self._adds_ranks)
 
     def log_ranks(self, lists: Sequence[NBestList]) -> None:
         """Log that these lists get the ranks, if they do."""
@@ -94,7 +93,8 @@ class Extraction:
             raise ConfigError("the decoder's table is not that of these n-best lists: their segments or sizes differ")
         check_names(self.features, decoder.all_names)
         names = names_of(self.features)
-        values = with_spare_columns(decoder.values, len(names))
+        values = np.empty((len(decoder.values), len(decoder.names) + len(names)))
+        values[:, : len(decoder.names)] = decoder.values
         cached, used = Counts(int), set[str]()
         with ExtractionProgress(len(values)) as progress:
 

@@ -137,15 +137,12 @@ def without_scores(nbests: Sequence[NBestList]) -> bool:
     return bool(nbests) and not scored
 
 
-def decoder_table(
-    nbests: Sequence[NBestList], rule: DenseRule | None = None, *, room: int = 0, ranks: bool = False
-) -> FeatureTable:
+def decoder_table(nbests: Sequence[NBestList], rule: DenseRule | None = None, *, ranks: bool = False) -> FeatureTable:
     """A table with one row per hypothesis: the decoder's dense features, those that `rule` makes dense, sorted by name,
     and the sparse block, with its columns sorted by name.
 
     The rule is that of the format that read the lists (`format.dense_rule`, where it has one). With `ranks`, lists
-    without scores have the column RANK. The values are columns of an array that has `room` for others after them
-    (`with_spare_columns`). Raises FormatError for lists whose dense features differ.
+    without scores have the column RANK. Raises FormatError for lists whose dense features differ.
     """
     names = check_same_features(nbests)
     if ranked := ranks and without_scores(nbests):
@@ -153,7 +150,7 @@ def decoder_table(
     lengths = np.array([len(nbest) for nbest in nbests], np.int64)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     rows = int(offsets[-1])
-    values: FloatArray = np.empty((rows, len(names) + room))[:, : len(names)]
+    values: FloatArray = np.empty((rows, len(names)))
     for nbest, start, end in zip(nbests, offsets, offsets[1:], strict=False):
         values[start:end] = 1.0 / np.arange(1.0, len(nbest) + 1.0)[:, None] if ranked else nbest.values
     ids = tuple(nbest.segment_id for nbest in nbests)
@@ -166,17 +163,6 @@ def decoder_table(
     dense = [name for name, is_dense in zip(block.names, promoted, strict=True) if is_dense]
     sparse = [name for name, is_dense in zip(block.names, promoted, strict=True) if not is_dense]
     return _with_columns(table, (*names, *dense), sparse)
-
-
-def with_spare_columns(values: FloatArray, room: int) -> FloatArray:
-    """(rows, columns + room) an array that begins with these columns: the one that they are part of, or a copy."""
-    shape = len(values), values.shape[1] + room
-    whole = values.base
-    if whole is not None and whole.shape == shape and values.ctypes.data == whole.ctypes.data:
-        return np.asarray(whole, np.float64)
-    whole = np.empty(shape)
-    whole[:, : values.shape[1]] = values
-    return whole
 
 
 def align(
