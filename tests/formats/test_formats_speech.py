@@ -307,6 +307,7 @@ def test_alternatives(tmp_path):
     ("format", "text", "said"),
     [
         (WHISPER, '{"a": 1}', r'x:1: expected a Whisper result with "segments" or "avg_logprob"'),
+        (ALTERNATIVES, '{"results": [{"alternatives": [[]]}]}', r'x:1: expected "alternatives" with a "transcript" each'),
         (ALTERNATIVES, '{"results": []}', r'x:1: expected "alternatives" with a "transcript" each'),
         (ALTERNATIVES, '{"results":\n [}', r"x:2: not JSON \(.*\); expected JSON lines or one JSON document"),
         (ALTERNATIVES, '{"NBest": [{"Lexical": "a"}]}\nb\n', r"x:2: not JSON"),

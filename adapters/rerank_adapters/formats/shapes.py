@@ -304,9 +304,9 @@ def _inner(value: Any, keys: Iterable[str]) -> Any:
     return value
 
 
-def _joined(hypothesis: Any, paths: Iterable[str]) -> str | None:
+def _joined(hypothesis: Any, paths: Sequence[str]) -> str | None:
     """The text at the first path that leads to one, or to tokens; None where there is none."""
-    if hypothesis == []:
+    if hypothesis == [] and "[]" in paths:
         return ""
     for path in paths:
         values = found(hypothesis, path) if path else [hypothesis]
