@@ -82,9 +82,10 @@ class LazyGroup(click.Group):
                 message = error.format_message()
                 raise PluginError(f"{message[:1].lower()}{message[1:].rstrip('.')}{ctx.obj.left_out()}") from None
             raise
-        if command and command.callback and not isinstance(command, click.Group) and is_ours(command.callback):
+        callback = None if command is None or isinstance(command, click.Group) else command.callback
+        if command is not None and callback is not None and is_ours(callback):
             command = copy.copy(command)
-            command.callback = stdout_to_stderr()(command.callback)
+            command.callback = stdout_to_stderr()(callback)
         return name, command, rest
 
     def headings(self, ctx: click.Context) -> dict[str, list[str]]:

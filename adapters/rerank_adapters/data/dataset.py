@@ -67,7 +67,7 @@ class Dataset:
         with StatusLine("reading the lists"):
             source = Sources(files.source, files.reference_form).of if files.source else None
             lists = read_nbest(files.lists, format, source, lines=purpose == "evaluation")
-            paired = files.paired(lists, purpose) if files.references else Paired.by_position(lists)
+            paired = files.paired(lists, purpose) if files.references else Paired.without_references(lists)
         data = cls.of(name, paired, files.groups)
         return data if content is None else data.checked(content, files.references)
 

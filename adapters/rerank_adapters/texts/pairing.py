@@ -49,10 +49,9 @@ class Paired:
     lost: Collection[str] = ()
 
     @classmethod
-    def by_position(cls, lists: Sequence[NBestList], references: Sequence[tuple[str, ...]] = ()) -> Paired:
-        """Lists with references in the same order, or without references."""
-        texts = list(references) or [() for _ in lists]
-        return cls([nbest.segment_id for nbest in lists], texts, {}, list(lists))
+    def without_references(cls, lists: Sequence[NBestList]) -> Paired:
+        """Lists for which there are no references at all."""
+        return cls([nbest.segment_id for nbest in lists], [() for _ in lists], {}, list(lists))
 
 
 def pair(
