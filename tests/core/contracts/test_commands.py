@@ -111,7 +111,7 @@ FAULTS = {
     ),
     "tuner": ((*TUNE, "-m", "wer", "-t", "best"), "tuner 'best' of own.py: tune: found decision 'best', wanted 'map'"),
     "resampling": (
-        ("evaluate", "texts", "-r", "texts", "other=texts", "-m", "fragile"),
+        ("evaluate", "first=copy", "-r", "texts", "other=copy", "-m", "fragile"),
         "plugin own.py: KeyError: 'oops'",
     ),
     "metric": ((*TUNE, "-m", "half"), "metric 'half' of own.py: s"),
@@ -123,5 +123,6 @@ def test_faults_are_lines(arguments, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text(CODE)
     (tmp_path / "lists").write_text(LISTS)
-    (tmp_path / "texts").write_text("a cat\nthe\n")
+    for name in ("texts", "copy"):
+        (tmp_path / name).write_text("a cat\nthe\n")
     assert said in refused("--plugin", "own.py", *arguments)

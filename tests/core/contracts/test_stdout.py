@@ -136,6 +136,7 @@ def test_a_factory_that_makes_something_else(folder):
         "from rerank_plugins import hookimpl\n\n\ndef odd():\n    'A metric that is none.'\n    return {}\n\n\n"
         "@hookimpl\ndef register_metrics(register):\n    register('odd', odd)\n"
     )
-    (folder / "test.en").write_text("a\n")
-    said = refused("--plugin", "odd.py", "evaluate", "test.en", "-r", "test.en", "-m", "odd")
+    for name in ("test.en", "test.out"):
+        (folder / name).write_text("a\n")
+    said = refused("--plugin", "odd.py", "evaluate", "test.out", "-r", "test.en", "-m", "odd")
     assert said == "metric 'odd' of odd.py: the factory made the dict {}, wanted a Metric"
