@@ -20,17 +20,19 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import fsum, log
-from typing import Any
+from math import fsum, isfinite, log, nan
+from typing import Any, NamedTuple, NoReturn
 
 from rerank_adapters.formats.items import SCORE, Item, Reader
 from rerank_adapters.formats.list_files import lists_in, stem
 from rerank_plugins import FormatError, option
 from rerank_plugins.core.logarithms import LN10
+from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.text import finite
 
 LN2 = log(2)
 BYTELOG = 1024 * log(1.0001)  # one bytelog of SRILM as a natural logarithm
+KINDS = ("opens", "id", "named", "text", "alone", "wrong")  # groups that say what a line does
 OF_SEGMENT = ("opens", "id", "named", "source")
 Groups = Mapping[str, str]
 
@@ -62,18 +64,49 @@ class Tagged(Reader):
 
     def items(self, lines: Iterable[str], path: str) -> Iterator[Item]:
         """Yield a hypothesis as soon as the next one begins. Raises FormatError."""
-        patterns = [*map(re.compile, self.patterns)]
+        kinds = [_Kind.of(pattern) for pattern in self.patterns]
         lists = _Lists(self, path)
         number = 0
         for number, line in enumerate(lines, 1):
             whole = line.rstrip("\r\n")
-            match = next(filter(None, (pattern.fullmatch(whole) for pattern in patterns)), None)
-            if match is None and self.logs:
-                continue
-            if match is None or match.groupdict().get("wrong") is not None:
+            for kind in kinds:
+                if (match := kind.match(whole)) is not None:
+                    break
+            else:
+                if self.logs:
+                    continue
                 raise FormatError(f"found {whole.strip()!r:.60}, expected {self.layout}", path=path, line=number)
-            yield from lists.take({name: text for name, text in match.groupdict().items() if text is not None}, number)
-        yield from lists.end(number)
+            if kind.is_wrong:
+                raise FormatError(f"found {whole.strip()!r:.60}, expected {self.layout}", path=path, line=number)
+            item = lists.take(kind, match.groupdict(), number)
+            if item is not None:
+                yield item
+        item = lists.finished()
+        if item is not None:
+            yield item
+        lists.check_full(number)
+
+
+class _Kind(NamedTuple):
+    """A kind of lines: what matches them, and which groups they have."""
+
+    match: Callable[[str], re.Match[str] | None]
+    opens: bool
+    has_id: bool
+    is_named: bool
+    has_text: bool
+    is_alone: bool
+    is_wrong: bool
+    of_hypothesis: tuple[str, ...]
+
+    @classmethod
+    def of(cls, pattern: str) -> _Kind:
+        """The kind of the lines that a pattern matches."""
+        compiled = re.compile(pattern)
+        names = compiled.groupindex
+        opens, has_id, named, text, alone, wrong = (name in names for name in KINDS)
+        others = tuple(name for name in names if name not in OF_SEGMENT)
+        return cls(compiled.fullmatch, opens, has_id, named, text, alone, wrong, others)
 
 
 class _Lists:
@@ -89,68 +122,78 @@ class _Lists:
         self._line = self._lists = self._ranks = 0
         self._opened = False  # whether a line has opened the present list
 
-    def take(self, new: dict[str, str], number: int) -> Iterator[Item]:
-        """Take the groups of a line, and yield the hypothesis that it ends."""
-        opens = "opens" in new or new.get("id", self._id) != self._id or ("text" in new and new.get("rank") == "1")
-        if opens or "text" in new or "named" in new:
-            yield from self._finished()
-        self._named = stem(new["named"]) if "named" in new else self._named
-        if "text" in new and ("alone" in new) == self._opened and not opens:
+    def take(self, kind: _Kind, groups: Mapping[str, Any], number: int) -> Item | None:
+        """Take the groups of a line; return the hypothesis that it ends, if any."""
+        finished = None
+        has_text = kind.has_text
+        opens = kind.opens or (kind.has_id and groups["id"] != self._id) or (has_text and groups.get("rank") == "1")
+        if opens or has_text or kind.is_named:
+            finished = self.finished()
+        if kind.is_named:
+            self._named = stem(groups["named"])
+        if has_text and not opens and kind.is_alone == self._opened:
             self._fail("the line is no part of a list, or of one in another form", number)
-        if opens or ("text" in new and not self._own):
-            self._check_full(number)
-            if self._form.per_file and self._lists:
-                self._fail("the file has a second list, expected one list a file", number)
-            self._id = new.get("opens") or new.get("id", "")
-            self._own = self._id or self._named or str(self._lists)
-            self._named, self._source, self._ranks = "", None, 0
-            self._lists += 1
-            self._opened = opens
-        self._source = new.get("source", self._source)
-        if "text" in new:
+        if opens or (has_text and not self._own):
+            self._open(groups.get("opens") or groups.get("id") or "", number, opened=opens)
+        if "source" in groups:
+            self._source = groups["source"]
+        if has_text:
             self._said, self._line, self._ranks = {}, number, self._ranks + 1
-            if new.get("rank", str(self._ranks)) != str(self._ranks):
-                self._fail(f"found rank {new['rank']}, expected {self._ranks}", number)
-        others = new.keys() - {*OF_SEGMENT}
-        if others and not self._line:
-            self._fail("the line stands before the hypothesis that it belongs to", number)
-        if new.get("of", self._id) != self._id or new.get("ranked", str(self._ranks)) != str(self._ranks):
-            self._fail("the line is of another hypothesis than the lines before it", number)
-        if again := (others & self._said.keys()) - {"of", "ranked"}:
-            self._fail(f"the hypothesis has a second line with its {min(again)}", number)
-        self._said.update((name, new[name]) for name in others)
+            if groups.get("rank", str(self._ranks)) != str(self._ranks):
+                self._fail(f"found rank {groups['rank']}, expected {self._ranks}", number)
+        if kind.of_hypothesis:
+            if not self._line:
+                self._fail("the line stands before the hypothesis that it belongs to", number)
+            if groups.get("of", self._id) != self._id or groups.get("ranked", str(self._ranks)) != str(self._ranks):
+                self._fail("the line is of another hypothesis than the lines before it", number)
+            for name in kind.of_hypothesis:
+                if name in self._said and name not in ("of", "ranked"):
+                    self._fail(f"the hypothesis has a second line with its {name}", number)
+                if groups[name] is not None:
+                    self._said[name] = groups[name]
+        return finished
 
-    def end(self, number: int) -> Iterator[Item]:
-        """Yield the last hypothesis, `number` being that of the last line."""
-        yield from self._finished()
-        self._check_full(number)
+    def _open(self, id_: str, number: int, *, opened: bool) -> None:
+        """Begin a list."""
+        self.check_full(number)
+        if self._form.per_file and self._lists:
+            self._fail("the file has a second list, expected one list a file", number)
+        self._id = id_
+        self._own = id_ or self._named or str(self._lists)
+        self._named, self._source, self._ranks = "", None, 0
+        self._lists += 1
+        self._opened = opened
 
-    def _finished(self) -> Iterator[Item]:
-        """Yield the present hypothesis, if there is one."""
+    def finished(self) -> Item | None:
+        """The present hypothesis, if there is one."""
         if not self._line:
-            return
+            return None
         said, line, self._line = self._said, self._line, 0
-        made: dict[str, Any] = {}
+        names, values = list[str](), list[float]()
+        total: Any = said.get("total")
         for name, make in self._form.features.items():
             try:
-                made[name] = make(said)
+                value = make(said)
             except ValueError as error:
                 self._fail(f"feature {name!r} {error}", line)
-        made = {name: value for name, value in made.items() if value is not None}
+            if value is not None:
+                names.append(name)
+                values.append(value)
+                total = value if name == SCORE and total is None else total
         try:
             text = self._form.spelt(said["text"])
         except ValueError as error:
             self._fail(str(error), line)
         if self._form.drop:
             text = " ".join(word for word in text.split() if word not in self._form.drop)
-        total = said.get("total", made.get(SCORE))
-        yield Item(self._own, line, text, total, tuple(made), [*made.values()], source=self._source)
+        return Item(self._own, line, text, total, tuple(names), values, NO_SPARSE, self._source)
 
-    def _check_full(self, number: int) -> None:
+    def check_full(self, number: int) -> None:
+        """Raise FormatError, with the number of a line, for a list without hypotheses."""
         if self._own and not self._ranks:
             self._fail(f"segment {self._own} has no hypothesis: is the file cut short?", number)
 
-    def _fail(self, message: str, line: int) -> None:
+    def _fail(self, message: str, line: int) -> NoReturn:
         raise FormatError(message, path=self._path, line=line)
 
 
@@ -164,7 +207,16 @@ class Number:
     def __call__(self, said: Groups) -> float | None:
         """The value for a hypothesis. Raises ValueError for another text."""
         text = said.get(self.group)
-        return None if text is None else self.factor * fsum(map(finite, text.split()))
+        if text is None:
+            return None
+        numbers = text.split()
+        try:
+            total = fsum(map(float, numbers))
+        except (ValueError, OverflowError):
+            total = nan
+        if not isfinite(total) or not text.isascii() or "_" in text:
+            total = fsum(map(finite, numbers))  # which says what is wrong
+        return self.factor * total
 
 
 FAIRSEQ = Tagged(
