@@ -135,15 +135,24 @@ def _list(run: Sequence[Item], first: Item, path: str, layers: Layers) -> NBestL
     texts = layers.taken_off([item.text for item in run])
     rows = _floats_of_all(run, first) or [_floats_like(item, first, item.path or path) for item in run]
     hypotheses = []
-    for item, text, values in zip(run, texts, rows, strict=True):
+    for item, text, values, sparse in zip(run, texts, rows, _sparse_of_all(run, path), strict=True):
         total = values[-1] if scored else None
         dense = values[:-1] if scored and not alone else values
-        sparse = NO_SPARSE
-        if item.sparse:
-            sparse = dict(zip(item.sparse, _floats([*item.sparse.values()], item, path, [*item.sparse]), strict=True))
         hypotheses.append(Hypothesis(text, dense, total, sparse, item.raw))
     names = (SCORE,) if alone else first.names
     return NBestList(run[0].id, tuple(hypotheses), names, run[0].source, run[0].context, run[0].line)
+
+
+def _sparse_of_all(run: Sequence[Item], path: str) -> Sequence[Mapping[str, float]]:
+    """The sparse features of all items. Raises FormatError for an unusual number."""
+    values = [value for item in run for value in item.sparse.values()]
+    if not values:
+        return [NO_SPARSE] * len(run)
+    if floats := _usual(values):
+        left = iter(floats)
+        return [dict(zip(item.sparse, left)) if item.sparse else NO_SPARSE for item in run]  # noqa: B905
+    numbers = (_floats([*item.sparse.values()], item, path, [*item.sparse]) for item in run)
+    return [dict(zip(item.sparse, own, strict=True)) for item, own in zip(run, numbers, strict=True)]
 
 
 def _floats_of_all(run: Sequence[Item], first: Item) -> list[tuple[float, ...]]:
