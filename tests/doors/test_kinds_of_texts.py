@@ -58,7 +58,6 @@ def test_an_output_by_the_name_of_a_model_or_in_capitals(key):
         "utt_id,ref_text,pred",
         "Id,Ground Truth,Hyp",
         "id, reference, hyp",
-        "\ufeffid,ref,hyp",
     ],
 )
 def test_names_of_columns_in_any_spelling(header):

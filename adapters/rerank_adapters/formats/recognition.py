@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from rerank_adapters.formats.catalogue import BAR, FORMATS, NUMBER, Row
 from rerank_adapters.formats.columnar import kind_of, open_lines
 from rerank_adapters.formats.list_files import lists_in
-from rerank_adapters.formats.no_text import check_text
+from rerank_adapters.formats.no_text import check_no_dump
 from rerank_adapters.formats.records import json_records
 from rerank_adapters.formats.shapes import advice
 from rerank_plugins import FormatError
@@ -159,7 +159,7 @@ def shows_no_lists(path: str) -> bool:
         try:
             guess(head, path)
         except FormatError:
-            check_text(head, path)
+            check_no_dump(head, path)
         else:
             return False
     return True

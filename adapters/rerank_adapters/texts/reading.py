@@ -25,7 +25,7 @@ from rerank_adapters.formats.catalogue import FORMATS
 from rerank_adapters.formats.columnar import open_lines
 from rerank_adapters.formats.layers import Layers
 from rerank_adapters.formats.list_files import COMPRESSED
-from rerank_adapters.formats.no_text import begins_json
+from rerank_adapters.formats.no_text import check_no_dump
 from rerank_adapters.formats.reading import lists_of_lines, stream_file
 from rerank_adapters.formats.recognition import MAX_LINES, guess_file, unambiguous
 from rerank_adapters.formats.record_lists import Records
@@ -53,16 +53,6 @@ ENDINGS = {"stm": ".stm", "trn": ".trn"}
 ICEFALL = re.compile(r"\S+:\t(?:ref|hyp)=.*")
 FAIRSEQ = re.compile(r"[STHDP]-\S+\t.*")
 SCORED = re.compile(r"H-\S+\t-?\d[\d.e-]*\t.*")  # a line that no text has
-CLOCK = r"(?:\d+:)?\d+:\d\d[.,]\d+"
-SECONDS = r"\d+(?:\.\d*)?"
-NO_TEXT = {  # what other programs write, by all of the first lines
-    "words with times (CTM)": re.compile(rf"(?:\S+ +\S+ +{SECONDS} +{SECONDS} +\S+(?: +[\d.]+)? *\n)+"),
-    "stretches with times": re.compile(r"(?:\d+\.\d+\t\d+\.\d+\t.*\n)+"),
-    "subtitles": re.compile(rf"(?:WEBVTT|\[Script Info\]|(?:\d+\n)?\[?{CLOCK}(?:\]| --> ))[\s\S]*"),
-    "the header of another program": re.compile(
-        r"(?:#!|File type = \"oo|<\?xml|<!DOCTYPE|<tt\b)[\s\S]*", re.IGNORECASE
-    ),
-}
 
 
 def named_form(text: str) -> tuple[str, JsonKeys]:
@@ -190,17 +180,11 @@ def check_text(lines: Sequence[str], path: str, role: Role = "reference", *, sai
 
     Where the user has `said` that they are lines, a table is one only if its columns have usual names.
     """
-    head = [line for line in lines[:MAX_LINES] if line.strip()]
-    if head and begins_json(head[0].strip()):
-        by_place = f"{form_option(role)} json,id_key=none matches records by position"
-        raise FormatError(f"expected text but found JSON; {by_place}", path=path)
+    check_no_dump(lines[:MAX_LINES], path, f"; {form_option(role)} json,id_key=none matches records by position")
     if separator_of(lines, usual=said):
         advice = f"{form_option(role)} json,key=COLUMN reads a column"
         advice += "" if said else f", {form_option(role)} lines the lines as text"
-        raise FormatError(f"expected text but found a table, with the columns {head[0][:60]}; {advice}", path=path)
-    whole = "".join(f"{line}\n" for line in head)
-    if what := next((what for what, sign in NO_TEXT.items() if sign.fullmatch(whole)), ""):
-        raise FormatError(f"expected text but found {what}: {head[0].strip()[:60]!r}", path=path)
+        raise FormatError(f"expected text but found a table, with the columns {lines[0][:60]}; {advice}", path=path)
 
 
 def read_groups(path: str | Path, ids: Iterable[str]) -> list[str]:
