@@ -20,7 +20,6 @@ from rerank_adapters.data.unlike import ListFacts, unlike_tuning
 from rerank_adapters.evaluation import SegmentFacts, evaluate, most_changed
 from rerank_adapters.evaluation.baselines import FIRST, with_highest_total
 from rerank_adapters.evaluation.measure import Measure
-from rerank_adapters.features.feature import names_of
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.job.job import RERANKED, TUNE, Job
@@ -134,13 +133,14 @@ def _tuned(job: Job, table: Path, weights: Path) -> tuple[Job, FeatureTable, Flo
     """The job and the table without the features that a selection has left out, for which there are no weights; and
     the tuned weights in the order of the table.
     """
-    whole, tuned = FeatureTable.load(table), read_weights(weights)
+    own, tuned = FeatureTable.load(table), read_weights(weights)
     gone = [feature.label for feature in job.features() if not tuned.dense.keys() >= set(feature.names)]
-    own = job.without(gone) if gone else job
-    left_out = set(names_of(job.features())) - set(names_of(own.features()))
-    kept = np.array([name not in left_out for name in whole.names], bool)
-    columns = replace(whole, names=tuple(np.array(whole.names)[kept].tolist()), values=whole.values[:, kept])
-    return own, columns, np.asarray(tuned.vector_for(columns))
+    if gone:
+        left_out = {name for label in gone for name in job.feature(label).names}
+        kept = [column for column, name in enumerate(own.names) if name not in left_out]
+        own = replace(own, names=tuple(own.names[column] for column in kept), values=own.values[:, kept])
+        job = job.without(gone)
+    return job, own, np.asarray(tuned.vector_for(own))
 
 
 def write_report(
