@@ -34,6 +34,7 @@ from rerank_plugins import ConfigError, FloatArray, Metric, NBestList, RerankErr
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.contracts import checked_statistics
 from rerank_plugins.core.errors import suggestion
+from rerank_plugins.core.words import split_words
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def evaluate(
         Segment(id_, source, tuple(map(str, several)), tuple(map(str, outputs)))
         for id_, source, several, *outputs in zip(ids, sources, seen[0].references, *seen[0].systems, strict=True)
     )
-    words = sum(len(several[0].split()) for several in firsts)
+    words = sum(len(split_words(several[0])) for several in firsts)
     return Evaluation(
         version=__version__,
         seed=resampling.seed,
@@ -161,7 +162,7 @@ def evaluate(
         text=measures[0].steps,
         baseline=baseline,
         systems=names,
-        length_ratios=tuple(sum(len(one.split()) for one in own) / max(words, 1) for own in seen[0].systems),
+        length_ratios=tuple(sum(len(split_words(one)) for one in own) / max(words, 1) for own in seen[0].systems),
         metrics=results,
         buckets=buckets,
         segments=segments,
@@ -191,7 +192,7 @@ def _check(systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[s
 
 def reference_lengths(references: Sequence[Sequence[str]]) -> LongArray:
     """(segments) the mean number of words of the references of each segment, rounded."""
-    return np.array([round(np.mean([len(r.split()) for r in refs])) for refs in references], np.int64)
+    return np.array([round(np.mean([len(split_words(r)) for r in refs])) for refs in references], np.int64)
 
 
 def _system_scores(
