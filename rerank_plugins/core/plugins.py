@@ -162,7 +162,8 @@ class Variant:
 
     def option_list(self) -> list[Option]:
         """The options, each with the object's value of the field as its default."""
-        types, plain = _types_of(type(self.made))
+        kind: Callable[..., Any] = type(self.made)
+        types, plain = _types_of(kind)
         known = {f.name: f for f in dataclasses.fields(self.made)}
         made = [_option(known[name], types[name], plain[name]) for name in self.options.split()]
         return [dataclasses.replace(option, default=getattr(self.made, option.name)) for option in made]
