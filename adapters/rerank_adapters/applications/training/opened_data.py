@@ -19,8 +19,8 @@ from rerank_adapters.applications.training.parallel_text import read_sentence_pa
 from rerank_adapters.applications.training.tree_source import CONSTITUENTS, DEPENDENCIES, NamedParser, TreeSource
 from rerank_adapters.data.overlap import contents, warn_if_trained_on
 from rerank_adapters.features.processes import Processes
-from rerank_adapters.job.models import default_parser, spec_of
-from rerank_adapters.job.specs import Names
+from rerank_adapters.job.models import default_parser, load_parser
+from rerank_adapters.job.specs import Names, plugin_table
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, duration
 from rerank_adapters.text import TextPipeline, in_language
 from rerank_plugins.core.owners import calling
@@ -164,8 +164,8 @@ class OpenedTrees(OpenedData):
         super().__init__(trainer, paths, output, common, report)
         self.seed, self.jobs = 1 if common.seed is None else common.seed, common.jobs or USUAL_JOBS
         name = common.parser or default_parser(names, trainer.default_parser)
-        spec = spec_of(name, names, "parser", f"--parser {name}")
-        parser = NamedParser(name, spec.entry.name, spec.make)
+        table = names.tables.get("parser", {}).get(name) or plugin_table(name)  # a treebank may need no parser at all
+        parser = NamedParser(name, str(table.get("use")), lambda: load_parser(name, names))
         kind: Any = DEPENDENCIES if trainer.reads == "dependencies" else CONSTITUENTS
         self._trees: TreeSource[Any] = TreeSource(
             kind, parser, self.text, Processes(self.jobs, common.scheduler),
