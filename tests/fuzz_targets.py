@@ -199,7 +199,7 @@ def reader_of_references(form: Any) -> Callable[[Path], object]:
 
     def read(path: Path) -> None:
         references = read_texts(path, "reference", form)
-        again = replace(read_texts(path, "output", form), path="")
+        again = replace(references, path="", role="output")
         pair([references, references], {"again": again}, unpaired="leave-out")
 
     return read

@@ -150,18 +150,17 @@ def test_references_that_do_not_fit(place):
 def test_an_id_without_reference(place):
     (place / "bad").write_text(GOOD.replace("\n1 |||", "\nx |||"))
     said = refused_leaving_all(place, *READERS["tune"])
-    assert said.startswith(
-        "good.en: segment id 'x' is not a number, so it names no line of this file, and no line has it"
-    )
+    assert said.startswith("good.en: the segments have ids, such as 'x', and the file has none; wanted `x word word")
 
 
 def test_systems_that_do_not_fit(place):
     (place / "short").write_text("a b\n")
+    (place / "same.en").write_text((place / "good.en").read_text())
     evaluate = ("evaluate", "-r", "good.en", "-o", "old")
-    assert refused_leaving_all(place, *evaluate, "short") == "short: 1 lines, expected one for each of 2 segments"
+    assert refused_leaving_all(place, *evaluate, "short") == "short: has 1 lines but good.en has 2; they must match"
     assert refused_leaving_all(place, *evaluate, "good.en", "good.en").startswith("two systems have the same name")
     assert (
-        refused_leaving_all(place, *evaluate, "x=good.en", "--baseline", "y")
+        refused_leaving_all(place, *evaluate, "x=same.en", "--baseline", "y")
         == "no system named 'y' to compare with (known: x)"
     )
     assert refused_leaving_all(place, *evaluate).startswith("there is nothing to evaluate: name at least one SYSTEM")
