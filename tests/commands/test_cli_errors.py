@@ -508,7 +508,7 @@ def test_no_space_left_is_said_in_words(place, monkeypatch, caplog):
     for writer in (
         ("lists", "merge", "good"),
         ("apply", "good", "-w", "good.toml"),
-        ("evaluate", "-r", "good.en", "good.en"),
+        ("evaluate", "-r", "good.en", "--nbest", "good"),
     ):
         assert refused_leaving_all(place, *writer, "-o", "old") == "old: the disk is full; nothing was written"
     assert refused_leaving_all(place, "extract", "good", "-o", "old") == "old: the disk is full; nothing was written"

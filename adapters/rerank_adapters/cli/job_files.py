@@ -123,7 +123,7 @@ class JobFiles:
             if {role_of(child.name) for child in path.iterdir()} >= {*OF_LISTS}:
                 return None
         elif not self.format:
-            shown = unambiguous(head_of(path), str(path))
+            shown = unambiguous(head_of(path))
             is_text = shown is None or (shown == "rows" and _has_texts(path))
             return None if is_text else self._lists(path)
         elif role_of(path.name, OF_TEXTS):

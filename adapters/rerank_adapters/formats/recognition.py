@@ -136,11 +136,11 @@ def _advice_of_record(lines: Sequence[str]) -> str:
     return f"{option} reads it" if option else ""
 
 
-def unambiguous(lines: Sequence[str], path: str) -> str | None:
+def unambiguous(lines: Sequence[str]) -> str | None:
     """The name of the format of lists that these lines show, where they can be no text; otherwise None."""
     filled = [line for line in lines[:MAX_LINES] if line.strip()]
     try:
-        shown = guess(lines, path) if filled else None
+        shown = shown_by(lines) if filled else None
     except FormatError:
         return None
     if shown is None or not shown.sure:

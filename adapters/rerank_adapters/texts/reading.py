@@ -151,7 +151,7 @@ def _records_or_lists(lines: Sequence[str], name: str, role: Role, keys: JsonKey
     """
     records = records_in(lines, name, usual=not keys.key)
     by_key = records is not None and bool(keys.key or own_keys(records, role) or are_flat(records))
-    lists = None if by_key else unambiguous(lines, name)
+    lists = None if by_key else unambiguous(lines)
     if lists is not None and role == "output":
         in_json = isinstance(FORMATS[lists].made, Records)
         if keys.id_key and not in_json:
