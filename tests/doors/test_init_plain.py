@@ -12,7 +12,7 @@ SETS = (("dev", 12, 1), ("test", 9, 2))
 
 def drafted(folder, *arguments):
     output = folder / "job.toml"
-    done("init", *arguments, "--language", "fi", "--force", "-o", output)
+    done("init", *arguments, "--language", "fi", "--force", "--yes", "-o", output)
     assert "found 0 errors" in done("check", output, "--no-estimate").err
     return tomllib.loads(output.read_text())
 

@@ -33,6 +33,7 @@ EXISTING = click.Path(exists=True, path_type=Path)
 @click.option("--language", metavar="CODE", help="The language of the hypotheses, as en or de.")
 @format_option
 @click.option("--force", is_flag=True, help="Overwrite a config that exists.")
+@click.option("--yes", is_flag=True, expose_value=False, help="Accepted for scripts: the command asks nothing.")
 @click.pass_obj
 def command(
     registry: Registry, files: tuple[Path, ...], output: Path, tune: tuple[Path, ...], test: tuple[Path, ...],

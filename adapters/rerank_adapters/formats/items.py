@@ -224,7 +224,8 @@ def _floats(values: Sequence[Any], item: Item, path: str, names: Sequence[str] =
 def _usual(values: Sequence[Any]) -> tuple[float, ...]:
     """The values as floats; none of them where one is no number, not finite or beyond all others."""
     kinds = {*map(type, values)}
-    if _is_plain("".join(values)) if kinds == {str} else kinds <= {float, int}:
+    texts = values if kinds == {str} else [value for value in values if type(value) is str] if str in kinds else ()
+    if kinds <= {str, float, int} and _is_plain("".join(texts)):
         try:
             floats = tuple(map(float, values))
         except (ValueError, OverflowError):
