@@ -22,7 +22,7 @@ def json_lines(path, records):
 @pytest.mark.parametrize("scored_first", [True, False])
 def test_totals_on_some_lines_of_json_are_an_error(tmp_path, scored_first, command):
     lists = json_lines(tmp_path / "lists.jsonl", HYPORADISE if scored_first else HYPORADISE[::-1])
-    has, have = ("no total", "one") if scored_first else ("a total", "none")
+    has, have = ("no total score", "one") if scored_first else ("a total score", "none")
     said = refused(*command[:-1], lists, "--format", "hyporadise", command[-1], tmp_path / "out")
     assert said == f"{lists}:2: the hypothesis has {has}, but line 1 has {have}"
     assert not (tmp_path / "out").exists()
@@ -39,9 +39,9 @@ WILD = "expected a score of ordinary size (at most 1e+15): is it a logarithm of 
 LISTS = {
     "moses": ("0 ||| so ||| x= 1 ||| 1e300\n", "1: the total score is 1e+300, "),
     "cdec": ("0 ||| so ||| x=-1e30 y=1 ||| 1\n", "1: feature 'x' is -1e+30, "),
-    "srilm": ("NBestList1.0\n(-5340) so it\n(-1e30) oh it\n", "3: the score is -1e+30, "),
-    "nemo,beam=1": ("so it\t-1e30\n", "1: the score is -1e+30, "),
-    "fairseq": ("S-0\tx\nH-0\t-1e30\tso\n", "2: the score is -1e+30, "),
+    "srilm": ("NBestList1.0\n(-5340) so it\n(-1e30) oh it\n", "3: feature 'score' is -1e+30, "),
+    "nemo,beam=1": ("so it\t-1e30\n", "1: the total score is -1e+30, "),
+    "fairseq": ("S-0\tx\nH-0\t-1e30\tso\n", "2: feature 'score' is -1e+30, "),
     "ctranslate2": ('{"hypotheses": [["so"]], "scores": [-1e30]}\n', "1: the total score is -1e+30, "),
     "hyporadise": ('{"hyps": ["so"], "scores": [1e300]}\n', "1: the total score is 1e+300, "),
     "htk-slf": ("VERSION=1.0\nI=0\nI=1 W=so\nJ=0 S=0 E=1 a=-1e30\n", "4: a is -1e+30, "),

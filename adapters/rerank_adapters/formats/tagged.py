@@ -20,7 +20,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import fsum, isfinite, log, nan
+from math import fsum, log, nan
 from typing import Any, NamedTuple, NoReturn
 
 from rerank_adapters.formats.items import SCORE, Item, Reader
@@ -28,7 +28,7 @@ from rerank_adapters.formats.list_files import lists_in, stem
 from rerank_plugins import FormatError, option
 from rerank_plugins.core.logarithms import LN10
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.text import finite
+from rerank_plugins.kit.files.text import MAX_SCORE, ordinary
 
 LN2 = log(2)
 BYTELOG = 1024 * log(1.0001)  # one bytelog of SRILM as a natural logarithm
@@ -214,8 +214,8 @@ class Number:
             total = fsum(map(float, numbers))
         except (ValueError, OverflowError):
             total = nan
-        if not isfinite(total) or not text.isascii() or "_" in text:
-            total = fsum(map(finite, numbers))  # which says what is wrong
+        if not abs(total) <= MAX_SCORE or not text.isascii() or "_" in text:  # nan is not, either
+            total = fsum(map(ordinary, numbers))  # which says what is wrong
         return self.factor * total
 
 

@@ -55,6 +55,14 @@ def finite(text: str) -> float:
     return value
 
 
+def ordinary(text: str, largest: float = MAX_SCORE) -> float:
+    """Parse a finite number of the size `largest` or less. Raises ValueError as `finite` does."""
+    value = finite(text)
+    if abs(value) > largest:
+        raise ValueError(wild(value))
+    return value
+
+
 def finite_value(text: str, name: str, path: str, line: int, largest: float = MAX_SCORE) -> float:
     """The finite number of a line of a file, which messages call `name`.
 
@@ -62,10 +70,7 @@ def finite_value(text: str, name: str, path: str, line: int, largest: float = MA
     for the logarithm of 0.
     """
     try:
-        value = finite(text)
-        if abs(value) > largest:
-            raise ValueError(wild(value))
-        return value
+        return ordinary(text, largest)
     except ValueError as error:
         raise FormatError(f"{name} {error}", path=path, line=line) from None
 
