@@ -121,7 +121,8 @@ def test_run_names_its_files_and_takes_jobs(config, monkeypatch):
 
 
 def test_commands_say_what_they_wrote_and_where(small, tuned, tmp_path):
-    weights = tuned / "weights.toml"
+    weights, same = tuned / "weights.toml", tmp_path / "same"
+    same.write_bytes((small / "test.en").read_bytes())
     wanted = {
         ("tools", "weights", weights): "wrote 17 weights (section) to stdout",
         (
@@ -137,7 +138,7 @@ def test_commands_say_what_they_wrote_and_where(small, tuned, tmp_path):
         ("extract", small / "tune.nbest", "-f", "length", "-o", tmp_path / "t.npz"): (
             f"wrote 9 features of 20 segments, 200 hypotheses to {tmp_path / 't.npz'}"
         ),
-        ("evaluate", "-r", small / "test.en", *BLEU, f"same={small / 'test.en'}", "--bootstrap", "9"): (
+        ("evaluate", "-r", small / "test.en", *BLEU, f"same={same}", "--bootstrap", "9"): (
             "wrote an evaluation of 1 system by 1 metric to stdout"
         ),
         ("tune", small / "tune.nbest", "-r", small / "tune.en", *BLEU, "-t", "mira,passes=1", "-o", tmp_path / "v"): (
@@ -153,11 +154,13 @@ def test_the_decoders_1_best_is_reported(small, tmp_path):
     lists, known = small / "tune.nbest", ("-r", small / "tune.en", *BLEU)
     first = tmp_path / "first"
     first.write_text("".join(nbest[0].text + "\n" for nbest in read_nbest([lists], FORMATS["moses"]())))
+    gold = tmp_path / "gold"
+    gold.write_bytes((small / "tune.en").read_bytes())
     evaluate = ("evaluate", *known, "--nbest", lists, "--as", "json")
-    evaluation = Evaluation.from_json(done(*evaluate, f"gold={small / 'tune.en'}").out)
+    evaluation = Evaluation.from_json(done(*evaluate, f"gold={gold}").out)
     assert (evaluation.systems, evaluation.baseline) == (("1-best", "gold"), "1-best")
     assert Evaluation.from_json(done(*evaluate, f"first={first}").out).systems == ("first",)  # it is there already
-    assert Evaluation.from_json(done(*evaluate, f"1-best={small / 'tune.en'}").out).systems == (
+    assert Evaluation.from_json(done(*evaluate, f"1-best={gold}").out).systems == (
         "decoder's 1-best",
         "1-best",
     )
