@@ -189,8 +189,9 @@ def test_questions_become_lists_for_the_other_commands(written, tmp_path):
     ]  # fmt: skip
     table = tmp_path / "table.npz"
     done("extract", f"{prefix}.nbest", "-f", "unigram", "-o", table)
-    ran = done("evaluate", "-r", f"{prefix}.ref", "-m", "accuracy", f"ref={prefix}.ref", "--as", "json")
-    assert json.loads(ran.out)["metrics"][0]["systems"][0]["score"] == 100.0
+    answers = written("the dog barks\na x .\n", "answers")
+    ran = done("evaluate", "-r", f"{prefix}.ref", "-m", "accuracy", f"answers={answers}", "--as", "json")
+    assert json.loads(ran.out)["metrics"][0]["systems"][0]["score"] == 50.0
 
 
 def test_questions_without_answers_are_answered(written, tmp_path):

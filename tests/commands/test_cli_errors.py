@@ -60,13 +60,16 @@ LINES = {
     "total nan": (b"1 ||| c ||| LM0= -1 TM0= 1 -2 ||| nan\n", "the total score is 'nan', expected a finite number"),
     "missing group": (
         b"1 ||| c ||| LM0= -1 ||| -4\n",
-        "lacks features 'TM0_0', 'TM0_1'; the lines from line 1 on have 3",
+        "the hypothesis lacks features 'TM0_0', 'TM0_1', unlike line 1",
     ),
     "short group": (
         b"1 ||| c ||| LM0= -1 TM0= 1 ||| -4\n",
-        "lacks features 'TM0_0', 'TM0_1' and has the unexpected feature 'TM0'",
+        "the hypothesis lacks features 'TM0_0', 'TM0_1' and has the unexpected feature 'TM0', unlike line 1",
     ),
-    "other features": (b"1 ||| c ||| LM0= -1 TM0= 1 2 New= 1 ||| -4\n", "has the unexpected feature 'New'"),
+    "other features": (
+        b"1 ||| c ||| LM0= -1 TM0= 1 2 New= 1 ||| -4\n",
+        "the hypothesis has the unexpected feature 'New', unlike line 1",
+    ),
     "broken UTF-8": (b"1 ||| c\xe9 ||| LM0= -1 TM0= 1 2 ||| -4\n", "byte 8 of the line is 0xe9, which is not UTF-8"),
     "empty line": (b"\n", "found an empty line, expected id ||| text"),
 }

@@ -14,7 +14,7 @@ from tests.command_line import RERANK, Captured
 ENCODINGS = ["latin-1", "ascii", "cp1252"]
 NBEST = "0 ||| ä cat 中 ||| LM0= -1 ||| -1\n0 ||| a dog ||| LM0= -2 ||| -2\n1 ||| so it is ||| LM0= -1 ||| -1\n"
 PRINTING = {
-    "evaluate": ("evaluate", "-r", "refs", "-m", "bleu", "-m", "ter", "--nbest", "lists", "x=other", "y=refs"),
+    "evaluate": ("evaluate", "-r", "refs", "-m", "bleu", "-m", "ter", "--nbest", "lists", "x=other", "y=same"),
     "cross-validate": ("cross-validate", "lists", "-r", "refs", "-t", "mira,passes=1", "--folds", "2", "--seeds", "1"),
     "check": ("check", "--nbest", "lists", "-r", "refs"),
     "plugins": ("plugins",),
@@ -27,7 +27,8 @@ PRINTING = {
 def place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "lists").write_text(NBEST, encoding="utf-8")
-    (tmp_path / "refs").write_text("ä cat 中\nso it was\n", encoding="utf-8")
+    for name in ("refs", "same"):
+        (tmp_path / name).write_text("ä cat 中\nso it was\n", encoding="utf-8")
     (tmp_path / "other").write_text("a cat\nso it was\n", encoding="utf-8")
     return tmp_path
 

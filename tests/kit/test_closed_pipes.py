@@ -13,8 +13,8 @@ from tests.command_line import RERANK, Captured, done
 
 OF_THE_CHAIN = [name for name, place in CHAIN.items() if not place.startswith("applications.")]
 EXAMPLE = "example_nbest"
-NBEST, REFERENCES = f"{EXAMPLE}/mt/few.nbest", f"{EXAMPLE}/mt/few.en"
-SYSTEMS = ("-r", REFERENCES, "-m", "bleu,tokenize=none", "--nbest", NBEST, f"reference={REFERENCES}")
+NBEST, REFERENCES, COPY = f"{EXAMPLE}/mt/few.nbest", f"{EXAMPLE}/mt/few.en", f"{EXAMPLE}/mt/copy.en"
+SYSTEMS = ("-r", REFERENCES, "-m", "bleu,tokenize=none", "--nbest", NBEST, f"copy={COPY}")
 EVALUATE = ("evaluate", *SYSTEMS, "--bootstrap", "20", "--randomisation", "20")
 PAIRS = f"{EXAMPLE}/acceptability/pairs.tsv"
 QUESTIONS = f"{EXAMPLE}/completion/questions.tsv"
@@ -69,7 +69,8 @@ def place(root, small, tmp_path_factory):
         (folder / EXAMPLE / name).parent.mkdir()
         (folder / EXAMPLE / name).write_bytes((root / EXAMPLE / name).read_bytes())
     (folder / NBEST).write_bytes((small / "tune.nbest").read_bytes())
-    (folder / REFERENCES).write_bytes((small / "tune.en").read_bytes())
+    for name in (REFERENCES, COPY):
+        (folder / name).write_bytes((small / "tune.en").read_bytes())
     for name in ("moses.ini", "lm.arpa"):
         (folder / EXAMPLE / "mt" / name).write_bytes((root / EXAMPLE / "mt" / name).read_bytes())
     (folder / "few.toml").write_text(

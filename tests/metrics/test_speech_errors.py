@@ -285,7 +285,7 @@ def test_the_command_shows_errors_groups_and_alignments(files, tmp_path):
     ("flags", "message"),
     [
         (["--resample-groups"], "the segments have no groups"),
-        (["--groups", "{folder}/few"], "few: no group for segment id 'u3' among the 2 ids of the file"),
+        (["--groups", "{folder}/few"], "few: no group for segment 'u3'; the file has 2 segments"),
         (["--groups", "{folder}/wide"], "wide:2: found 3 columns, expected an id and its group"),
         (["--groups", "{folder}/twice"], "twice:2: the id 'u1' has a group already"),
     ],
