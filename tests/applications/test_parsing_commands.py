@@ -269,7 +269,7 @@ def test_evaluation_with_brackets(bracketed, treebank_path):
         (("-", "--k-best", "--as", "conllu"), "--k-best writes brackets"),
         ((), "give one of: a TEXT"),
         (("-", "--evaluate", "x"), "give one of: a TEXT"),
-        (("-", "-p", "englsh"), "no parser named 'englsh'; did you mean 'english'"),
+        (("-", "-p", "englsh"), "--parser englsh: no parser named 'englsh'; did you mean 'english'"),
         (("-", "-p", "biaffine"), "biaffine needs the option 'model'"),
         (("-", "-p", "biaffine,model=none.biaffine"), "none.biaffine: cannot be read"),
         (("none.txt",), "none.txt: no such file"),

@@ -88,7 +88,10 @@ def spec_of(given: object, names: Names, kind: str, where: str = "") -> Spec:
         return Spec.of(kind, check_object(given, kind), names)
     if isinstance(given, str) and given in names.tables.get(kind, {}):
         return Spec.named(kind, given, names, where)
-    meant = Named.read(given, names, kind)
+    try:
+        meant = Named.read(given, names, kind)
+    except PluginError as error:
+        raise PluginError(f"{where or f'[{kind}]'}: {error}") from None
     return Spec.read(meant.kind, meant.table | meant.ours, names, where, meant.base)
 
 
