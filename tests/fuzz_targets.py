@@ -317,6 +317,15 @@ ngram 2=2
 """
 
 
+def lists_by_hooks() -> Iterable[Target]:
+    """What a format gives to other programs: the lists of lines, and those of a folder."""
+    moses = REGISTRY.entries["format"]["moses"].factory()
+    yield text("lists of lines", head(GOLDEN / "moses.nbest", 40), of_lines(moses.read), "moses.nbest")
+    nested = REGISTRY.entries["format"]["json"].factory()
+    records = head(GOLDEN / "json.jsonl", 40)
+    yield text("lists of a folder", records, lambda path: list(nested.read_folder(str(path.parent))), "json.jsonl")
+
+
 def texts() -> Iterable[Target]:
     """Readers of text files."""
     yield text("config", CONFIG, read_config, "job.toml")
@@ -597,4 +606,10 @@ def write_hparams(kind: str, path: Path) -> None:
     path.write_text(as_yaml(hparams(kind)), encoding="utf-8")
 
 
-TARGETS = [*formats(), *(columnar() if find_spec("pyarrow") else ()), *texts(), *models()]
+TARGETS = [
+    *formats(),
+    *(columnar() if find_spec("pyarrow") else ()),
+    *lists_by_hooks(),
+    *texts(),
+    *models(),
+]

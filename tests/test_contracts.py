@@ -436,7 +436,7 @@ def test_the_checks_see_what_is_wrong(monkeypatch):
     with pytest.raises(AssertionError, match="beaten"):
         check_metric(wer)
     monkeypatch.undo()
-    monkeypatch.setattr("rerank_adapters.metrics.encoded_texts.check_texts", lambda hypotheses, references: None)
+    monkeypatch.setattr("rerank_adapters.metrics.edit_rate.check_texts", lambda hypotheses, references: None)
     with pytest.raises(AssertionError, match="a text in place of a list of texts"):
         check_metric(built("metric", "wer", {}))
     monkeypatch.undo()

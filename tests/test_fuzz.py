@@ -118,10 +118,12 @@ def test_what_was_a_fault_has_an_end(name, content, tmp_path):
     said(lambda: BY_NAME[name].read(path))
 
 
-CALLERS = {  # they only call readers that have targets
+CALLERS = {  # they only call readers that have targets, or read what the program has written and hashed
     "rerank_adapters.api:read_nbest",
     "rerank_adapters.texts.one_bests:OneBestFile.read",  # of the lines that it has written
     "rerank_adapters.run.run:Results.read",  # of the files of a run, which its keys have
+    "rerank_adapters.run.writing:read_contributions",  # of a file of a run, made again where its hash is another
+    "rerank_adapters.run.writing:read_intervals",  # as that of the contributions
 }
 
 

@@ -188,6 +188,9 @@ def test_a_system_without_any_feature_has_those_of_the_decoder(config, tmp_path)
     assert set(read_weights(tmp_path / "work" / "weights.toml").dense) == {"LM", "words", "reciprocal-rank"}
     lists = (tmp_path / "lists").read_text()
     (tmp_path / "lists").write_text(re.sub(r"LM= \S+", "", lists))
+    done("run", config, "--work", tmp_path / "totals")
+    assert set(read_weights(tmp_path / "totals" / "weights.by-rank-alone.toml").dense) == {"score"}
+    (tmp_path / "lists").write_text(re.sub(r"LM= \S+ \|\|\| \S+", "", lists))
     assert "there is no feature to tune" in rerank("run", config, "--work", tmp_path / "other").err
     assert "there is no feature to tune" in rerank("check", config).out
 
