@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rerank_adapters import NBestList, Pipeline
 from rerank_adapters.features.feature import Feature
 from rerank_adapters.features.processes import Processes
 from rerank_adapters.job.config import System
@@ -188,11 +189,19 @@ def test_a_system_without_any_feature_has_those_of_the_decoder(config, tmp_path)
     assert set(read_weights(tmp_path / "work" / "weights.toml").dense) == {"LM", "words", "reciprocal-rank"}
     lists = (tmp_path / "lists").read_text()
     (tmp_path / "lists").write_text(re.sub(r"LM= \S+", "", lists))
+    done("check", config)
     done("run", config, "--work", tmp_path / "totals")
     assert set(read_weights(tmp_path / "totals" / "weights.by-rank-alone.toml").dense) == {"score"}
     (tmp_path / "lists").write_text(re.sub(r"LM= \S+ \|\|\| \S+", "", lists))
-    assert "there is no feature to tune" in rerank("run", config, "--work", tmp_path / "other").err
-    assert "there is no feature to tune" in rerank("check", config).out
+    done("check", config)
+    done("run", config, "--work", tmp_path / "ranks")
+    assert set(read_weights(tmp_path / "ranks" / "weights.by-rank-alone.toml").dense) == {"reciprocal-rank"}
+
+
+def test_lists_without_any_feature_are_not_tuned():
+    lists = [NBestList.from_texts(["so is it", "so it is"], scores=[-1.0, -2.0])] * 4
+    with pytest.raises(ConfigError, match="there is no feature to tune"):
+        Pipeline([]).fit(lists, ["so it is"] * 4)
 
 
 def test_what_is_judged_together_is_measured_again_when_a_system_changes(config, tmp_path):
