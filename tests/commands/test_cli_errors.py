@@ -139,7 +139,7 @@ def test_references_that_do_not_fit(place):
     assert refused_leaving_all(place, *tune, "short").startswith(wanted)
     assert (
         refused_leaving_all(place, *tune, "good.en", "-r", "short")
-        == "short: has 1 lines but good.en has 2; they must match"
+        == "short: has 1 line but good.en has 2; they must match"
     )
     assert refused_leaving_all(place, *tune, "empty") == "empty: the file is empty, expected one line per segment"
     assert refused_leaving_all(place, *tune, "bytes").startswith("bytes:2: byte 1 of the line is 0xff")
@@ -160,7 +160,7 @@ def test_systems_that_do_not_fit(place):
     (place / "short").write_text("a b\n")
     (place / "same.en").write_text((place / "good.en").read_text())
     evaluate = ("evaluate", "-r", "good.en", "-o", "old")
-    assert refused_leaving_all(place, *evaluate, "short") == "short: has 1 lines but good.en has 2; they must match"
+    assert refused_leaving_all(place, *evaluate, "short") == "short: has 1 line but good.en has 2; they must match"
     assert refused_leaving_all(place, *evaluate, "good.en", "good.en").startswith("two systems have the same name")
     assert (
         refused_leaving_all(place, *evaluate, "x=same.en", "--baseline", "y")

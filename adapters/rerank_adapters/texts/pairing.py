@@ -122,7 +122,7 @@ def _joined(references: Sequence[Texts], ids: Sequence[str]) -> dict[str, tuple[
     joined = dict(first.by_id)
     for other in references[1:]:
         if other.counted and references[0].counted and len(other.by_id) != len(joined):
-            message = f"has {len(other.by_id)} lines but {first.path} has {len(joined)}; they must match"
+            message = f"has {counted(len(other.by_id), 'line')} but {first.path} has {len(joined)}; they must match"
             raise FormatError(message, path=other.path)
         more = _spelt((other.like(references[0]) if other.counted else other).beside(ids), ids)
         if lacking := [id_ for id_ in joined if id_ not in more.by_id]:
@@ -188,7 +188,7 @@ def _by_id(system: Texts, references: Texts, wanted: Sequence[str], lists: Seque
         raise FormatError(f"{other}: {wanted_ids}", path=system.path)
     order = next((order for order in (wanted, ids_of_lines(lists)) if len(order) == len(texts)), None)
     if order is None:
-        raise FormatError(f"has {len(texts)} lines but {references.path} has {len(wanted)}; they must match",
+        raise FormatError(f"has {counted(len(texts), 'line')} but {references.path} has {len(wanted)}; they must match",
                           path=system.path)  # fmt: skip
     return dict(zip(order, texts, strict=True))
 
