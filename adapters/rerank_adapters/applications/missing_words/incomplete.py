@@ -19,7 +19,7 @@ from pathlib import Path
 from rerank_adapters.data.given_texts import Text, blocks_of, texts_of
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.words import model_words
+from rerank_plugins.core.words import split_words
 from rerank_plugins.kit.files.text import display_name, open_text
 
 COLUMNS = ("incomplete", "position", "word")
@@ -81,7 +81,7 @@ def parse_incomplete(lines: Iterable[str], name: str, *, gaps: bool = False) -> 
         yield from (_of_columns(line.rstrip("\r\n").split("\t"), number, name) for number, line in enumerate(stream, 2))
     else:
         lines = chain([first], stream)
-        yield from (_of_words(model_words(line), number, name, gaps) for number, line in enumerate(lines, 1))
+        yield from (_of_words(split_words(line), number, name, gaps) for number, line in enumerate(lines, 1))
 
 
 def incomplete_lines(sentences: Iterable[Incomplete]) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _of_columns(cells: Sequence[str], line: int, name: str) -> Incomplete:
     if len(cells) != len(COLUMNS):
         wanted = f"{len(cells)} columns, wanted {len(COLUMNS)}: {', '.join(COLUMNS)}"
         raise FormatError(wanted, path=name, line=line)
-    words, position, word = tuple(model_words(cells[0])), cells[1], model_words(cells[2])
+    words, position, word = tuple(split_words(cells[0])), cells[1], split_words(cells[2])
     _check_not_empty(words, line, name)
     if len(words) == 1:
         raise FormatError("a sentence of one word cannot lack an inner word", path=name, line=line)
