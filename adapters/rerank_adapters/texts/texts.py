@@ -65,9 +65,7 @@ def missing_error(texts: Texts, lost: Sequence[str], ids: Sequence[str], advice:
         return FormatError(f"segment {lost[0]!r} is not {where} ({there}){more}{advice}", path=texts.path)
     lines = f"{counted(len(known), 'line')}, for the segments {known[0]} to {known[-1]}"
     if [*map(int, lost)] == [len(known)] and known[0] == "0" and 0 not in map(int, ids):
-        advice = (
-            FROM_1 if texts.role == "reference" else "; if the ids count from 1, put an empty line before the first one"
-        )
+        advice = FROM_1 if texts.role == "reference" else EMPTY_FIRST
     return FormatError(f"segment {lost[0]} is not in the file, which has {lines}{more}{advice}", path=texts.path)
 
 
